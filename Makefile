@@ -1,0 +1,55 @@
+# The targets of this file are the CI. Each one sets up what it needs, in .venv, and does so again
+# only when pyproject.toml has changed.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+# One BLAS thread per test worker: two workers with two threads each only get in each other's way.
+ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+DEMO := build/demo
+
+.PHONY: help demo test lint format papers clean
+
+help:
+	@echo "make demo    fit a sparse classifier on a small CSV file and predict a few rows with it"
+	@echo "make test    the fast tests"
+	@echo "make lint    ruff (lint and format) and mypy"
+	@echo "make format  let ruff rewrite what it can"
+	@echo "make papers  the slow checks against published figures"
+	@echo "make clean   remove everything the other targets made, .venv included"
+	@echo "Another Python: make test PYTHON=python3.12"
+
+demo: $(READY)
+	@$(BIN)/python examples/make_demo_csv.py $(DEMO)
+	$(BIN)/zeronorm fit $(DEMO)/train.csv --target outcome --out $(DEMO)/model.json
+	$(BIN)/zeronorm predict $(DEMO)/model.json $(DEMO)/new.csv
+
+test: $(READY)
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+papers: $(READY)
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m papers tests/papers
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Some systems ship Python without the piece that puts pip into a new environment; then the
+# system's own pip puts it there.
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 11) and "zeronorm needs Python 3.11 or newer, but $(PYTHON) is %d.%d; name another one: make PYTHON=python3.12" % v[:2])'
+	@echo "Setting up $(VENV) (once; about a minute) ..."
+	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || { $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install --quiet pip; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,62 @@
+"""Data that several test modules use."""
+
+import numpy as np
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_iris,
+    load_wine,
+    make_classification,
+    make_moons,
+)
+from sklearn.preprocessing import StandardScaler
+
+
+def moons(n=100, noise=0.25, seed=0):
+    return make_moons(n, noise=noise, random_state=seed)
+
+
+def noisy(n=90, seed=0):
+    """Two overlapping classes of different size, one label in ten wrong."""
+    return make_classification(
+        n, 5, n_informative=3, flip_y=0.1, weights=[0.65], class_sep=0.8, random_state=seed
+    )
+
+
+def separable(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    return rng.normal(size=(n, 3)) + 6.0 * y[:, None], y
+
+
+def contradictory(n=80, seed=0):
+    """Few distinct rows, repeated, some with both labels."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, size=(n, 2)).astype(float)
+    return X, (X.sum(axis=1) + rng.normal(size=n) > 3).astype(int)
+
+
+def standardised(load, n=None):
+    X, y = load(return_X_y=True)
+    chosen = slice(None) if n is None else np.random.RandomState(0).permutation(len(X))[:n]
+    return StandardScaler().fit_transform(X[chosen]), y[chosen]
+
+
+def iris():
+    return standardised(load_iris)
+
+
+def wine():
+    return standardised(load_wine)
+
+
+def cancer(n=120):
+    return standardised(load_breast_cancer, n)
+
+
+BINARY = {
+    "moons": moons,
+    "noisy": noisy,
+    "separable": separable,
+    "contradictory": contradictory,
+    "cancer": cancer,
+}

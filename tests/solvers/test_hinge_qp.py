@@ -1,0 +1,165 @@
+"""The weighted quadratic problem against HiGHS's QP solver and against libsvm."""
+
+import highspy
+import numpy as np
+import pytest
+from problems import COSTS, PROBLEMS, inseparable, kernel_problem
+from scipy import sparse
+from sklearn.svm import SVC
+
+from zeronorm.solvers.hinge_qp import HingeRidge, solve_hinge_ridge
+from zeronorm.solvers.rows import ScaledRows
+
+
+def primal_value(coef, b, K, y, cost, scale):
+    slack = np.maximum(1 - y * (K @ coef + b), 0)
+    return 0.5 * np.sum(coef**2 / scale**2) + np.sum(cost * slack)
+
+
+def by_highs(K, y, cost, scale):
+    """Optimal value from HiGHS's active-set QP solver: the primal in (v, b, slack)."""
+    n, m = K.shape
+    count = m + 1 + n
+    model = highspy.HighsModel()
+    lp, hessian = model.lp_, model.hessian_
+    lp.num_col_, lp.num_row_ = count, n
+    lp.col_cost_ = np.concatenate([np.zeros(m + 1), cost])
+    lp.col_lower_ = np.concatenate([np.full(m + 1, -highspy.kHighsInf), np.zeros(n)])
+    lp.col_upper_ = np.full(count, highspy.kHighsInf)
+    lp.row_lower_, lp.row_upper_ = np.ones(n), np.full(n, highspy.kHighsInf)
+    rows = sparse.csc_matrix(np.hstack([y[:, None] * K * scale, y[:, None], np.eye(n)]))
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_, lp.a_matrix_.index_ = rows.indptr, rows.indices
+    lp.a_matrix_.value_ = rows.data
+    hessian.dim_, hessian.format_ = count, highspy.HessianFormat.kTriangular
+    hessian.start_ = np.concatenate([np.arange(m + 1), np.full(n + 1, m)])
+    hessian.index_, hessian.value_ = np.arange(m), np.ones(m)
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.passModel(model)
+    solver.run()
+    assert solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
+    point = np.array(solver.getSolution().col_value)
+    # Its constraints hold to a tolerance only; the value counts at a point that keeps them.
+    return primal_value(scale * point[:m], point[m], K, y, cost, scale)
+
+
+def by_libsvm(K, y, C, scale, weight=None):
+    """Coefficients and intercept of min 1/2 |alpha/scale|^2 + C sum(weight * hinge)."""
+    features = K * scale
+    svc = SVC(kernel="precomputed", C=C, tol=1e-9, cache_size=500)
+    svc.fit(features @ features.T, y, sample_weight=weight)
+    v = features[svc.support_].T @ svc.dual_coef_[0]
+    return scale * v, svc.intercept_[0]
+
+
+@pytest.mark.parametrize("C", COSTS)
+@pytest.mark.parametrize("make", PROBLEMS, ids=lambda f: f.__name__)
+def test_objective_equals_an_active_set_solver(make, C):
+    K, y, scale = kernel_problem(make)
+    cost = np.full(len(y), C)
+    ours = solve_hinge_ridge(ScaledRows(K, scale), y, cost, tolerance=1e-8)
+    own = primal_value(scale * ours.weights, ours.intercept, K, y, cost, scale)
+    assert ours.gap <= 1e-8
+    assert own == pytest.approx(ours.primal, rel=1e-9)
+    assert own == pytest.approx(by_highs(K, y, cost, scale), rel=1e-6)
+
+
+@pytest.mark.parametrize("make", PROBLEMS, ids=lambda f: f.__name__)
+def test_certificate_is_a_dual_point_below_the_optimum(make):
+    K, y, scale = kernel_problem(make)
+    cost = np.random.default_rng(1).uniform(0.5, 3.0, len(y))
+    for tolerance in (0.1, 1e-3, 1e-7):
+        found = solve_hinge_ridge(ScaledRows(K, scale), y, cost, tolerance=tolerance)
+        beta = found.dual
+        assert (beta >= 0).all() and (beta <= cost * (1 + 1e-12)).all()
+        assert abs(y @ beta) <= 1e-9 * beta.sum()
+        w = (K * scale).T @ (y * beta)
+        dual_value = beta.sum() - 0.5 * w @ w
+        assert found.gap <= tolerance
+        assert found.gap == pytest.approx((found.primal - dual_value) / found.primal, abs=1e-9)
+
+
+def test_uneven_costs_equal_libsvm_sample_weights():
+    K, y, scale = kernel_problem(inseparable)
+    weight = np.random.default_rng(2).uniform(0.1, 5.0, len(y))
+    ours = solve_hinge_ridge(ScaledRows(K, scale), y, 2.0 * weight, tolerance=1e-9)
+    coef, b = by_libsvm(K, y, 2.0, scale, weight)
+    np.testing.assert_allclose(scale * ours.weights, coef, atol=1e-3)
+    assert ours.intercept == pytest.approx(b, abs=1e-3)
+
+
+def test_many_columns_start_from_a_sample_and_end_at_the_same_optimum(monkeypatch):
+    K, y, _ = kernel_problem(inseparable)
+    wide = np.hstack([K * f for f in (1.0, 0.5, 0.25, 2.0)])
+    rows = ScaledRows(wide, np.ones(wide.shape[1]))
+    cost = np.full(len(y), 5.0)
+    cold = solve_hinge_ridge(rows, y, cost, tolerance=1e-9)
+    monkeypatch.setattr("zeronorm.solvers.hinge_qp.SAMPLE_COLUMNS", 16)
+    sampled = solve_hinge_ridge(rows, y, cost, tolerance=1e-9)
+    assert sampled.primal == pytest.approx(cold.primal, rel=1e-8)
+
+
+def test_warm_start_ends_at_the_same_optimum():
+    K, y, scale = kernel_problem(inseparable)
+    cost = np.full(len(y), 10.0)
+    cold = solve_hinge_ridge(ScaledRows(K, scale), y, cost, tolerance=1e-9)
+    other = solve_hinge_ridge(ScaledRows(K, scale[::-1].copy()), y, cost, tolerance=1e-9)
+    warm = solve_hinge_ridge(
+        ScaledRows(K, scale), y, cost, dual=other.dual, intercept=other.intercept, tolerance=1e-9
+    )
+    assert warm.primal == pytest.approx(cold.primal, rel=1e-8)
+
+
+def test_too_few_steps_come_back_with_the_gap_they_have():
+    K, y, scale = kernel_problem(inseparable)
+    found = solve_hinge_ridge(
+        ScaledRows(K, scale), y, np.full(len(y), 100.0), tolerance=1e-12, max_steps=3
+    )
+    assert found.steps == 3
+    assert found.gap > 1e-12
+
+
+def test_mixed_objective_equals_libsvm_on_the_equivalent_kernel():
+    K, y, scale = kernel_problem(inseparable)
+    C, form = 3.0, np.diag(1 / scale**2) + 0.7 * K
+    problem = HingeRidge(K, y[:, None], np.full(len(y), C), quadratic=0.7 * K)
+    ours = problem.solve(scale**2, 1e-9)
+    svc = SVC(kernel="precomputed", C=C, tol=1e-10)
+    svc.fit(K @ np.linalg.solve(form, K), y)
+    coef = np.linalg.solve(form, K[:, svc.support_] @ svc.dual_coef_[0])
+
+    def value(alpha, b):
+        return 0.5 * alpha @ form @ alpha + C * np.maximum(1 - y * (K @ alpha + b), 0).sum()
+
+    own = value(ours.coef[:, 0], ours.intercept[0])
+    assert own == pytest.approx(value(coef, svc.intercept_[0]), rel=1e-6)
+    expected_loss = own - 0.5 * np.sum(ours.coef[:, 0] ** 2 / scale**2)
+    assert ours.loss == pytest.approx(expected_loss, rel=1e-9)
+
+
+def test_outputs_are_solved_apart_and_columns_can_be_dropped():
+    K, y, scale = kernel_problem(inseparable)
+    targets = np.column_stack([y, -y, np.sign(np.arange(len(y)) % 3 - 0.5)])
+    cost = np.full(len(y), 2.0)
+    problem = HingeRidge(K, targets, cost)
+    problem.solve(scale**2, 1e-9)
+    keep = np.arange(K.shape[1]) % 2 == 0
+    problem.keep(keep)
+    together = problem.solve(scale[keep] ** 2, 1e-9)
+    for k in range(3):
+        alone = solve_hinge_ridge(
+            ScaledRows(K[:, keep], scale[keep]), targets[:, k], cost, tolerance=1e-9
+        )
+        np.testing.assert_allclose(together.coef[:, k], scale[keep] * alone.weights, atol=1e-5)
+
+
+def test_blocks_of_the_gram_matrix_add_up(monkeypatch):
+    monkeypatch.setattr("zeronorm.solvers.rows.GRAM_ROWS", 7)
+    random = np.random.default_rng(0)
+    rows = ScaledRows(random.normal(size=(50, 4)), random.uniform(1, 2, 4))
+    some, weights = np.array([0, 3, 4, 8, 15, 16, 23, 42, 49]), random.uniform(1, 2, 9)
+    gram, border = rows.gram(some, weights)
+    direct = rows.take(some)
+    np.testing.assert_allclose(gram, direct.T @ (weights[:, None] * direct))
+    np.testing.assert_allclose(border, weights @ direct)

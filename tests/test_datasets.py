@@ -1,0 +1,30 @@
+import numpy as np
+import pytest
+
+from zeronorm.datasets import make_ringnorm, make_waveform
+
+
+@pytest.mark.parametrize("make", [make_waveform, make_ringnorm], ids=lambda f: f.__name__)
+def test_shapes_and_seeds(make):
+    X, y = make(50, random_state=3)
+    assert len(X) == len(y) == 50 and set(np.unique(y)) <= {-1, 1}
+    again, _ = make(50, random_state=3)
+    other, _ = make(50, random_state=4)
+    assert np.array_equal(X, again) and not np.array_equal(X, other)
+
+
+def test_waveform_has_the_moments_of_its_definition():
+    X, y = make_waveform(60_000, random_state=0)
+    # At its peak (place 7) wave 1 is 6 and wave 2 is 0: u is uniform, so the mean is 3 and the
+    # variance 36/12 + 1.
+    peak = X[y == 1][:, 6]
+    assert peak.mean() == pytest.approx(3.0, abs=0.05)
+    assert peak.var() == pytest.approx(4.0, abs=0.1)
+    assert (y == 1).mean() == pytest.approx(1 / 3, abs=0.01)
+
+
+def test_ringnorm_has_the_moments_of_its_definition():
+    X, y = make_ringnorm(40_000, random_state=0)
+    assert X[y == -1].var() == pytest.approx(4.0, abs=0.03)
+    assert X[y == 1].var() == pytest.approx(1.0, abs=0.01)
+    assert X[y == 1].mean() == pytest.approx(2 / np.sqrt(20), abs=0.01)

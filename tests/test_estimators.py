@@ -1,0 +1,60 @@
+"""scikit-learn's own checks, over every estimator in the package."""
+
+import inspect
+import pkgutil
+from importlib import import_module
+
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import zeronorm
+
+
+def all_estimators():
+    """Every public estimator class defined in the package."""
+    found = {}
+    for module in pkgutil.walk_packages(zeronorm.__path__, "zeronorm."):
+        for name, item in inspect.getmembers(import_module(module.name), inspect.isclass):
+            own = item.__module__.startswith("zeronorm.")
+            if (
+                own
+                and issubclass(item, BaseEstimator)
+                and not inspect.isabstract(item)
+                and name != "TableEncoder"
+            ):
+                found[name] = item
+    return [found[name] for name in sorted(found) if not name.startswith("_")]
+
+
+def settings():
+    """Each estimator with its defaults, and with what takes another road through the code."""
+    for estimator in all_estimators():
+        yield estimator()
+        if estimator is zeronorm.ZeroNormSVC:
+            yield estimator(variant="B")
+            yield estimator(variant="W")
+            yield estimator(p=2.0)
+            yield estimator(rkhs_weight=1.0)
+            yield estimator(p=float("inf"))
+            yield estimator(candidates=20, random_state=0)
+
+
+#: Checks that a method cannot pass, each with the reason.
+EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
+
+
+@parametrize_with_checks(
+    list(settings()),
+    expected_failed_checks=lambda e: EXPECTED_FAILURES.get(type(e).__name__, {}),
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", all_estimators(), ids=lambda e: e.__name__)
+def test_every_parameter_and_attribute_is_documented(estimator):
+    text = estimator.__doc__
+    for name in inspect.signature(estimator).parameters:
+        assert f"\n    {name} : " in text, f"{name} is not documented"
+    assert "Examples\n" in text and ">>>" in text

@@ -1,0 +1,296 @@
+"""What all kernel classifiers share: validation, labels, weights, candidates, prediction."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABCMeta, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from zeronorm.checks import check_integer, check_positive, is_integer
+from zeronorm.expansion import KernelExpansion
+from zeronorm.kernels import Kernel
+
+#: ``candidates="auto"`` takes all rows up to this many, and this many landmarks beyond.
+AUTO_CANDIDATES = 300
+
+
+@dataclass
+class TrainingProblem:
+    """Validated training data, ready for a solver.
+
+    Rows without weight are gone; ``rows`` are the indices of the others. ``targets`` are their
+    labels as -1/+1 columns (one for two classes, one per class beyond), ``cost`` is C times the
+    weights, ``candidates`` are the indices of the training rows that may become terms,
+    ``vectors`` these rows, ``values`` the kernel matrix of rows and candidates.
+    """
+
+    rows: np.ndarray
+    targets: np.ndarray
+    cost: np.ndarray
+    kernel: Kernel
+    candidates: np.ndarray
+    vectors: Any
+    values: np.ndarray
+
+
+@dataclass
+class Fit:
+    """What a method returns: terms (places among the candidates), coefficients, and a record."""
+
+    terms: np.ndarray
+    coef: np.ndarray
+    intercept: np.ndarray
+    objective: float
+    n_iter: int
+    history: dict[str, np.ndarray]
+
+
+class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+    """Base of the classifiers whose terms are training rows.
+
+    A subclass has the parameters of :class:`~sklearn.svm.SVC` that it uses, plus ``candidates``,
+    and implements ``_solve``. Labels may be of any type; several classes are learned together,
+    one against the rest, on one shared set of vectors.
+    """
+
+    C: float
+    kernel: Any
+    degree: float
+    gamma: Any
+    coef0: float
+    class_weight: Any
+    candidates: Any
+    tol: float
+    max_iter: int
+    random_state: Any
+
+    @abstractmethod
+    def _solve(self, problem: TrainingProblem) -> Fit:
+        """Learn the expansion; parameters of the method itself are checked in here."""
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn what input fits."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows; the square kernel matrix if ``kernel="precomputed"``.
+        y : array-like of shape (n_samples,)
+            Class labels, two or more classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weight of each row; it multiplies C.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        problem, classes = self._problem(X, y, sample_weight)
+        self._store(problem, self._solve(problem), classes)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_positive("C", self.C)
+        check_positive("tol", self.tol)
+        check_integer("max_iter", self.max_iter, least=1)
+        auto_or_all = isinstance(self.candidates, str) and self.candidates in ("auto", "all")
+        if not auto_or_all and not is_integer(self.candidates):
+            raise ValueError(
+                f"candidates must be 'auto', 'all' or an integer; got {self.candidates!r}."
+            )
+        if is_integer(self.candidates):
+            check_integer("candidates", self.candidates, least=1)
+
+    def _problem(
+        self, X: Any, y: np.ndarray, sample_weight: Any
+    ) -> tuple[TrainingProblem, np.ndarray]:
+        """Everything a solver needs, and the classes."""
+        check_classification_targets(y)
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"A precomputed kernel matrix must be square; X has shape {X.shape}. "
+                "fit takes the kernel values of the training rows with themselves."
+            )
+        weight = check_sample_weight(sample_weight, X.shape[0])
+        # A row without weight is as good as absent: it is no candidate either.
+        rows = np.flatnonzero(weight > 0)
+        weight, labels = weight[rows], y[rows]
+        classes, codes = np.unique(labels, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                f"The training data hold one class only, {classes[0]!r}; at least two are needed."
+            )
+        cost = self.C * weight * class_weights(self.class_weight, classes, codes, weight)[codes]
+        if not (np.isfinite(cost).all() and cost.min() > 0):
+            raise ValueError(
+                "C times the weights must be positive and finite for every row that counts."
+            )
+        data = X[rows] if len(rows) < X.shape[0] else X
+        kernel = Kernel.from_params(
+            self.kernel,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            X=data,
+            sample_weight=None if sample_weight is None else weight,
+        )
+        chosen = self._choose_candidates(data, codes)
+        # The vectors of a precomputed kernel are the columns of its matrix.
+        vectors = rows[chosen][:, None] if kernel.name == "precomputed" else data[chosen]
+        values = kernel.matrix(data, vectors)
+        targets = signed_targets(codes, len(classes))
+        problem = TrainingProblem(rows, targets, cost, kernel, rows[chosen], vectors, values)
+        return problem, classes
+
+    def _choose_candidates(self, X: Any, codes: np.ndarray) -> np.ndarray:
+        """Rows that may become terms: the distinct ones, or landmarks among them."""
+        n_rows = X.shape[0]
+        limit = {"auto": AUTO_CANDIDATES, "all": n_rows}.get(self.candidates, self.candidates)
+        if n_rows > limit:
+            rows = landmarks(codes, limit, check_random_state(self.random_state))
+        else:
+            rows = np.arange(n_rows)
+        return rows if self.kernel == "precomputed" else rows[first_occurrences(X[rows])]
+
+    def _store(self, problem: TrainingProblem, fit: Fit, classes: np.ndarray) -> None:
+        """Set the fitted attributes, all at the end, so that a failure leaves none behind."""
+        vectors = problem.vectors[fit.terms]
+        self.expansion_ = KernelExpansion(vectors, fit.coef, fit.intercept, problem.kernel)
+        self.classes_ = classes
+        self.support_ = problem.candidates[fit.terms]
+        self.support_vectors_ = self.expansion_.vectors
+        self.dual_coef_ = self.expansion_.coef.T
+        self.intercept_ = self.expansion_.intercept
+        self.n_terms_ = self.expansion_.n_terms
+        self.n_iter_ = fit.n_iter
+        self.objective_ = fit.objective
+        self.history_ = fit.history
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Evaluate the decision function.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to judge; kernel values with all training rows if ``kernel="precomputed"``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Positive for ``classes_[1]`` with two classes; one score per class beyond.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
+        values = self.expansion_.decision_function(X)
+        if not np.isfinite(values).all():
+            raise ValueError(
+                "Some decision values are not finite: these rows lie far outside what the "
+                f"{self.expansion_.kernel.name} kernel can represent. Scale them like the "
+                "training data."
+            )
+        return values
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the class of every row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to judge; kernel values with all training rows if ``kernel="precomputed"``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        values = self.decision_function(X)
+        if values.ndim == 1:
+            return self.classes_[(values > 0).astype(np.intp)]
+        return self.classes_[values.argmax(axis=1)]
+
+
+def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
+    """Return the weights as an array, ones by default."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight has shape {weight.shape}; it needs one number for each of the "
+            f"{n_rows} rows, shape ({n_rows},)."
+        )
+    if weight.min() < 0:
+        raise ValueError("sample_weight must not be negative.")
+    if weight.max() == 0:
+        raise ValueError("All sample weights are zero; at least one row must count.")
+    return weight
+
+
+def class_weights(
+    class_weight: Any, classes: np.ndarray, codes: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """Weight of each class; "balanced" counts rows by their weights."""
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        total = np.bincount(codes, weights=weight)
+        return weight.sum() / (len(classes) * total)
+    return compute_class_weight(class_weight, classes=classes, y=classes[codes])
+
+
+def signed_targets(codes: np.ndarray, n_classes: int) -> np.ndarray:
+    """Labels as -1/+1: one column for two classes, one against the rest beyond."""
+    if n_classes == 2:
+        return np.where(codes == 1, 1.0, -1.0)[:, None]
+    return np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
+
+
+def first_occurrences(X: Any) -> np.ndarray:
+    """Index of the first of each set of equal rows, in order."""
+    first: dict[bytes, int] = {}
+    if sparse.issparse(X):
+        X = X.copy()
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        for i in range(X.shape[0]):
+            row = slice(X.indptr[i], X.indptr[i + 1])
+            first.setdefault(X.indices[row].tobytes() + b"|" + X.data[row].tobytes(), i)
+    else:
+        # Adding zero turns -0.0 into 0.0, so that equal numbers have equal bytes.
+        for i, row in enumerate(X + 0.0):
+            first.setdefault(row.tobytes(), i)
+    return np.fromiter(first.values(), dtype=np.intp)
+
+
+def landmarks(codes: np.ndarray, count: int, random: np.random.RandomState) -> np.ndarray:
+    """Draw ``count`` rows, from each class in proportion to its size, one at least."""
+    sizes = np.bincount(codes)
+    shares = np.maximum(1, np.floor(count * sizes / sizes.sum()).astype(int))
+    chosen = [
+        random.choice(np.flatnonzero(codes == label), size=min(share, size), replace=False)
+        for label, (share, size) in enumerate(zip(shares, sizes, strict=True))
+    ]
+    return np.sort(np.concatenate(chosen))
+
+
+def warn_not_converged(what: str) -> None:
+    """Say which number was reached instead of the one asked for."""
+    warnings.warn(what, ConvergenceWarning, stacklevel=4)

@@ -1,0 +1,35 @@
+"""Checks of single parameters, each with a sentence that says what was wrong."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+
+def is_integer(value: Any) -> bool:
+    """Whether ``value`` is an integer, and not a truth value."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    """Whether ``value`` is a finite real number, and not a truth value."""
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def check_integer(name: str, value: Any, *, least: int) -> None:
+    """Raise a sentence unless ``value`` is an integer of at least ``least``."""
+    if not is_integer(value) or value < least:
+        raise ValueError(f"{name} must be an integer of at least {least}; got {value!r}.")
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Raise a sentence unless ``value`` is a finite number above zero."""
+    if not is_number(value) or value <= 0:
+        raise ValueError(f"{name} must be a finite positive number; got {value!r}.")
+
+
+def check_not_negative(name: str, value: Any) -> None:
+    """Raise a sentence unless ``value`` is a finite number of at least zero."""
+    if not is_number(value) or value < 0:
+        raise ValueError(f"{name} must be a finite number of at least 0; got {value!r}.")

@@ -1,0 +1,275 @@
+"""The command line: ``zeronorm fit`` and ``zeronorm predict``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table as ScreenTable
+from rich.text import Text
+
+from zeronorm import __version__
+from zeronorm.comparison import Plan, Result, Rows, compare, count_fits
+from zeronorm.table_model import TableEncoder, TableModel, check_output, save_text
+from zeronorm.tabular import (
+    MAX_LEVELS,
+    Table,
+    TableError,
+    Target,
+    infer_columns,
+    read_table,
+    read_target,
+    to_matrix,
+)
+
+app = typer.Typer(
+    help="Sparse kernel classifiers for CSV files.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line with these arguments, or with those of the process, and exit."""
+    app(arguments, prog_name="zeronorm")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"zeronorm {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and stop."
+        ),
+    ] = False,
+) -> None:
+    """Sparse kernel classifiers for CSV files."""
+
+
+@app.command()
+def fit(
+    data: Annotated[Path, typer.Argument(metavar="DATA.csv", help="Rows with known classes.")],
+    target: Annotated[str, typer.Option(metavar="COLUMN", help="The column to predict.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="MODEL.json", help="Where to save the sparse model.")
+    ] = None,
+    folds: Annotated[int, typer.Option(min=3, help="Folds on which the error is measured.")] = 5,
+    drop: Annotated[
+        list[str], typer.Option(metavar="COLUMN", help="Leave this column out. May be repeated.")
+    ] = [],  # noqa: B006 (typer copies it)
+    category: Annotated[
+        list[str],
+        typer.Option(metavar="COLUMN", help="Numbers in it are categories. May be repeated."),
+    ] = [],  # noqa: B006
+    n_jobs: Annotated[int, typer.Option(help="Processes to use; -1 is one a core.")] = -1,
+    random_state: Annotated[int, typer.Option(min=0, help="Seed of folds and draws.")] = 0,
+) -> None:
+    """Compare a tuned SVC with a sparse classifier on DATA.csv, and save the sparse one.
+
+    Text columns become categories, gaps are filled, numbers are standardised; all of that is saved
+    with the model, so that `zeronorm predict` takes the raw file.
+    """
+    with _one_sentence_errors():
+        if out is not None:
+            _check_out(out, data)
+        table, classes = _training_rows(data, target, folds)
+        columns, notes = infer_columns(table, leave_out={target, *drop}, as_category=category)
+        _print_notes(notes)
+        rows = Rows(to_matrix(table, columns), classes.codes, TableEncoder(columns))
+        with _progress_bar(Console(stderr=True), count_fits(folds)) as counter_path:
+            plan = Plan(folds, n_jobs, random_state, counter_path)
+            results = compare(rows, plan)
+        models = [
+            TableModel(target, classes.classes, r.final.encoder, r.final.expansion) for r in results
+        ]
+        _print_notes(
+            f"{r.name} did not converge: {r.final.warning}" for r in results if r.final.warning
+        )
+        Console().print(comparison_table(results, models, classes, title=f"{data.name}: {target}"))
+        if out is not None:
+            models[-1].save(out)
+            _print_notes([f"Saved {results[-1].name} as {out}."])
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL.json", help="What `fit --out` saved.")],
+    data: Annotated[Path, typer.Argument(metavar="NEW.csv", help="Rows to predict.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="PREDICTIONS.csv", help="Where to write; otherwise to the screen."),
+    ] = None,
+) -> None:
+    """Predict the class of every row of NEW.csv, as a CSV file with one column.
+
+    The columns may stand in any order; those that the model does not know are passed over.
+    """
+    with _one_sentence_errors():
+        if out is not None:
+            _check_out(out, model, data)
+        fitted = TableModel.load(model)
+        predictions = fitted.predict(read_table(data))
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([[fitted.target], *zip(predictions)])
+        if out is not None:
+            save_text(out, text.getvalue())
+        else:
+            typer.echo(text.getvalue(), nl=False)
+
+
+@contextmanager
+def _one_sentence_errors() -> Iterator[None]:
+    """Turn what is wrong with a file into one sentence on stderr and exit code 2."""
+    try:
+        yield
+    except TableError as error:
+        typer.echo(f"zeronorm: {error}", err=True)
+        raise typer.Exit(2) from None
+
+
+def _print_notes(notes: Iterable[str]) -> None:
+    for note in notes:
+        typer.echo(note, err=True)
+
+
+def _check_out(out: Path, *inputs: Path) -> None:
+    """Say now, not after minutes of work, that the output cannot be written."""
+    check_output(out)
+    for path in inputs:
+        if out.exists() and path.exists() and out.samefile(path):
+            raise TableError(f"{out} is an input; give the output another name.")
+
+
+def _training_rows(path: Path, target: str, folds: int) -> tuple[Table, Target]:
+    """Return the rows whose class is known, with enough of every class."""
+    table = read_table(path)
+    classes = read_target(table, target)
+    known = classes.codes >= 0
+    if not known.all():
+        _print_notes(
+            [f"Left out {np.sum(~known)} of {len(known)} rows: their '{target}' is missing."]
+        )
+        table, classes = table.rows(known), Target(classes.codes[known], classes.classes)
+    if len(classes.classes) > MAX_LEVELS:
+        raise TableError(
+            f"Column '{target}' of {path} holds {len(classes.classes)} different values, too many "
+            f"to be classes (more than {MAX_LEVELS}); is it the right column?"
+        )
+    sizes = np.bincount(classes.codes)
+    if sizes.min() < folds:
+        raise TableError(
+            f"Class '{classes.classes[sizes.argmin()]}' of column '{target}' has fewer rows "
+            f"({sizes.min()}) than there are folds ({folds}); lower --folds (3 at the least), "
+            "or take its rows out."
+        )
+    return table, classes
+
+
+@contextmanager
+def _progress_bar(console: Console, total: int) -> Iterator[str | None]:
+    """Show a bar that follows the size of a file, whose name it yields; none if nobody looks."""
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (
+        TextColumn("tuning and fitting"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+    )
+    with (
+        tempfile.NamedTemporaryFile(prefix="zeronorm-progress-") as file,
+        Progress(*columns, console=console, transient=True) as bar,
+    ):
+        task = bar.add_task("", total=total)
+        finished = threading.Event()
+
+        def show_count() -> None:
+            bar.update(task, completed=Path(file.name).stat().st_size)
+
+        def follow() -> None:
+            while not finished.wait(0.2):
+                show_count()
+
+        follower = threading.Thread(target=follow, daemon=True)
+        follower.start()
+        try:
+            yield file.name
+        finally:
+            finished.set()
+            follower.join()
+            show_count()
+
+
+def comparison_table(
+    results: Sequence[Result], models: Sequence[TableModel], classes: Target, title: str
+) -> ScreenTable:
+    """Return the table that `fit` prints: one column for each contender."""
+    folds = len(results[0].fold_errors)
+    n_rows = len(classes.codes)
+    commonest = np.bincount(classes.codes).max() / n_rows
+    screen = ScreenTable(
+        title=Text(title),
+        caption=Text(
+            f"Error: {folds}-fold cross-validation, C and gamma chosen inside the training folds, "
+            f"± standard error. Always guessing the commonest class: {_percent(1 - commonest)}."
+        ),
+    )
+    screen.add_column()
+    for result in results:
+        screen.add_column(result.name, justify="right")
+    finals = [result.final for result in results]
+    lines = {
+        "error": [f"{_percent(r.error)} ± {100 * r.standard_error:.1f}" for r in results],
+        "kernel terms": [f"{model.expansion.n_terms}" for model in models],
+        "fit time": [_duration(final.fit_seconds) for final in finals],
+        "time to predict 100 000 rows": [_duration(r.prediction_seconds) for r in results],
+        "size of the saved model": [_size(len(model.to_json().encode())) for model in models],
+        "C, gamma": [f"{f.classifier.C:g}, {f.classifier.gamma:.2g}" for f in finals],
+        "tuned on": [_rows(final.tuned_rows, n_rows) for final in finals],
+        "fitted on": [_rows(final.fitted_rows, n_rows) for final in finals],
+    }
+    for label, cells in lines.items():
+        screen.add_row(label, *cells)
+    return screen
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 0.1:
+        return f"{1000 * seconds:.1f} ms"
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms"
+    return f"{seconds:.1f} s"
+
+
+def _size(n_bytes: int) -> str:
+    if n_bytes < 1_000_000:
+        return f"{n_bytes / 1000:.1f} kB"
+    return f"{n_bytes / 1_000_000:.1f} MB"
+
+
+def _rows(used: int, total: int) -> str:
+    """Return how many rows were used, and of how many where it was not all of them."""
+    spaced = f"{used:,}".replace(",", " ")
+    return f"{spaced} rows" if used == total else f"{spaced} of {total:,} rows".replace(",", " ")

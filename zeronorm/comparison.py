@@ -1,0 +1,315 @@
+"""The tuned `SVC` and the sparse classifier on the same rows: error, terms, time, size."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC
+
+from zeronorm.classifiers import ZeroNormSVC
+from zeronorm.expansion import KernelExpansion
+from zeronorm.model_selection import sparse_search
+from zeronorm.table_model import TableEncoder
+
+#: Parameters are tuned on at most so many rows: a grid of fits on more would take minutes.
+TUNING_ROWS = 2_000
+#: `SVC` is fitted on at most so many rows: the time of one fit grows with their square.
+SVC_ROWS = 5_000
+INNER_FOLDS = 3
+#: Values of C to try; of the sparse classifier those for :data:`REFERENCE_ROWS` rows.
+SVC_C_VALUES = (0.1, 1.0, 10.0, 100.0)
+SPARSE_C_VALUES = (0.3, 1.0, 3.0, 10.0)
+REFERENCE_ROWS = 1_000
+#: Kernel widths to try, as multiples of gamma="scale".
+GAMMA_FACTORS = (0.1, 0.3, 1.0, 3.0)
+PREDICTION_ROWS = 100_000
+
+
+class FitCounter(TransformerMixin, BaseEstimator):
+    """A step of a pipeline that changes nothing and counts fits, in whichever process they run.
+
+    Parameters
+    ----------
+    path : str or None
+        The file that grows by one byte a fit: the one thing that all processes of a search share.
+    """
+
+    def __init__(self, path: str | None = None) -> None:
+        self.path = path
+
+    def fit(self, X: Any, y: Any = None) -> FitCounter:
+        """Count one."""
+        if self.path is not None:
+            with open(self.path, "ab") as file:
+                file.write(b".")
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return `X` as it is."""
+        return X
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A classifier, the search that tunes it, and the rows it can take."""
+
+    name: str
+    classifier: Any
+    search: Callable[..., GridSearchCV]
+    C_values: tuple[float, ...]
+    max_rows: int | None = None
+    tuning_parameters: dict[str, Any] = field(default_factory=dict)
+    counts_terms: bool = False
+
+    def C_factor(self, n_rows: int) -> float:
+        """Return by how much C is multiplied for `n_rows` rows.
+
+        What a kernel term costs does not grow with the rows, but the sum of the losses does, and
+        its standard error by the square root: C follows that, so that a term has to be worth as
+        many standard errors in a large file as in a small one.
+        """
+        return float(np.sqrt(REFERENCE_ROWS / n_rows)) if self.counts_terms else 1.0
+
+    @property
+    def fits_a_search(self) -> int:
+        """Fits of one tuning: the grid on every inner fold, and the best on all their rows."""
+        return len(self.C_values) * len(GAMMA_FACTORS) * INNER_FOLDS + 1
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Training rows.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns)
+        Raw rows, as :func:`zeronorm.tabular.to_matrix` makes them.
+    y : array of shape (n_rows,)
+        Class codes.
+    encoder : TableEncoder
+        Their preprocessing; it is fitted anew on every set of training rows.
+    """
+
+    X: NDArray[np.float64]
+    y: NDArray[np.intp]
+    encoder: TableEncoder
+
+    def take(self, indices: NDArray[np.intp]) -> Rows:
+        """Return some of the rows."""
+        return Rows(self.X[indices], self.y[indices], self.encoder)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the comparison is run.
+
+    Parameters
+    ----------
+    folds : int
+        Outer folds, on which the error is measured.
+    n_jobs : int or None
+        Processes of each search, as in `GridSearchCV`.
+    random_state : int
+        Seed of folds, draws and classifiers.
+    counter_path : str or None
+        See :class:`FitCounter`.
+    """
+
+    folds: int = 5
+    n_jobs: int | None = None
+    random_state: int = 0
+    counter_path: str | None = None
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A contender tuned and fitted."""
+
+    encoder: TableEncoder
+    classifier: Any
+    tuned_rows: int
+    fitted_rows: int
+    fit_seconds: float
+    warning: str | None
+
+    @property
+    def expansion(self) -> KernelExpansion:
+        """The kernel expansion it learned."""
+        if isinstance(self.classifier, SVC):
+            return KernelExpansion.from_svc(self.classifier)
+        return self.classifier.expansion_
+
+    def predict(self, X: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the class codes of raw rows."""
+        return self.classifier.predict(self.encoder.transform(X))
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the table says of one contender; times are seconds, the error is a share."""
+
+    name: str
+    fold_errors: NDArray[np.float64]
+    final: Fitted
+    prediction_seconds: float
+
+    @property
+    def error(self) -> float:
+        """Mean error over the outer folds."""
+        return float(self.fold_errors.mean())
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of that mean."""
+        return float(self.fold_errors.std(ddof=1) / np.sqrt(len(self.fold_errors)))
+
+
+def contenders(random_state: int = 0) -> list[Contender]:
+    """Return the tuned `SVC` and the sparse classifier."""
+    # A fit that fails is a bug, not a bad parameter.
+    plain_search = partial(GridSearchCV, error_score="raise")
+    return [
+        Contender("SVC", SVC(cache_size=500), plain_search, SVC_C_VALUES, SVC_ROWS),
+        Contender(
+            "ZeroNormSVC",
+            ZeroNormSVC(random_state=random_state),
+            sparse_search,
+            SPARSE_C_VALUES,
+            tuning_parameters={"tol": 1e-2},
+            counts_terms=True,
+        ),
+    ]
+
+
+def count_fits(folds: int) -> int:
+    """Return how many fits :func:`compare` counts."""
+    return (folds + 1) * sum(contender.fits_a_search + 1 for contender in contenders())
+
+
+def compare(rows: Rows, plan: Plan) -> list[Result]:
+    """Measure every contender by nested cross-validation, then tune and fit it on all rows.
+
+    Parameters
+    ----------
+    rows : Rows
+        The training rows; every class has at least ``plan.folds`` of them.
+    plan : Plan
+        Folds, processes, seed.
+
+    Returns
+    -------
+    list of Result
+    """
+    return [measure(contender, rows, plan) for contender in contenders(plan.random_state)]
+
+
+def measure(contender: Contender, rows: Rows, plan: Plan) -> Result:
+    """Measure one contender; no test fold has any part in the tuning or the preprocessing."""
+    outer = StratifiedKFold(plan.folds, shuffle=True, random_state=plan.random_state)
+    errors = []
+    for train, test in outer.split(rows.X, rows.y):
+        fitted = tune_and_fit(contender, rows.take(train), plan)
+        errors.append(np.mean(fitted.predict(rows.X[test]) != rows.y[test]))
+    final = tune_and_fit(contender, rows, plan)
+    features = final.encoder.transform(rows.X[:10_000])
+    seconds = time_prediction(final.classifier.predict, features)
+    return Result(contender.name, np.array(errors), final, seconds)
+
+
+def tune_and_fit(contender: Contender, rows: Rows, plan: Plan) -> Fitted:
+    """Choose C and gamma by cross-validation within these rows, then fit on them.
+
+    Of more rows than :data:`TUNING_ROWS`, or than the contender takes, a stratified draw serves.
+    """
+    tuning = rows.take(stratified_rows(rows.y, TUNING_ROWS, plan.random_state))
+    counter = FitCounter(plan.counter_path)
+    chosen = _tune(contender, tuning, counter, plan)
+
+    fitting = rows.take(stratified_rows(rows.y, contender.max_rows, plan.random_state))
+    encoder = clone(rows.encoder).fit(fitting.X)
+    features = encoder.transform(fitting.X)
+    chosen["C"] *= contender.C_factor(len(fitting.y)) / contender.C_factor(len(tuning.y))
+    classifier = clone(contender.classifier).set_params(**chosen)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        start = time.perf_counter()
+        classifier.fit(features, fitting.y)
+        seconds = time.perf_counter() - start
+    counter.fit(features)
+    return Fitted(
+        encoder=encoder,
+        classifier=classifier,
+        tuned_rows=len(tuning.y),
+        fitted_rows=len(fitting.y),
+        fit_seconds=seconds,
+        warning=str(caught[0].message) if caught else None,
+    )
+
+
+def _tune(contender: Contender, rows: Rows, counter: FitCounter, plan: Plan) -> dict[str, float]:
+    """Return the C and the gamma that serve these rows best."""
+    features = clone(rows.encoder).fit_transform(rows.X)
+    scale = 1.0 / (features.shape[1] * (features.var() or 1.0))  # what SVC calls gamma="scale"
+    grid = {
+        "classify__C": [C * contender.C_factor(len(rows.y)) for C in contender.C_values],
+        "classify__gamma": [factor * scale for factor in GAMMA_FACTORS],
+    }
+    classifier = clone(contender.classifier).set_params(**contender.tuning_parameters)
+    pipeline = Pipeline([("encode", rows.encoder), ("count", counter), ("classify", classifier)])
+    inner_folds = min(INNER_FOLDS, np.unique(rows.y, return_counts=True)[1].min())
+    inner = StratifiedKFold(inner_folds, shuffle=True, random_state=plan.random_state)
+    search = contender.search(pipeline, grid, cv=inner, n_jobs=plan.n_jobs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of the chosen one, it is reported
+        search.fit(rows.X, rows.y)
+    return {name: search.best_params_[f"classify__{name}"] for name in ("C", "gamma")}
+
+
+def stratified_rows(y: NDArray[np.intp], limit: int | None, random_state: int) -> NDArray[np.intp]:
+    """Return sorted indices of at most about `limit` rows, every class in its share.
+
+    A rare class keeps as many rows as the inner folds need, which may pass the limit by a few.
+    """
+    if limit is None or len(y) <= limit:
+        return np.arange(len(y))
+    generator = np.random.default_rng(random_state)
+    drawn = []
+    for code in np.unique(y):
+        members = np.flatnonzero(y == code)
+        wanted = max(INNER_FOLDS, round(len(members) * limit / len(y)))
+        drawn.append(generator.permutation(members)[:wanted])
+    return np.sort(np.concatenate(drawn))
+
+
+def time_prediction(
+    predict: Callable[[NDArray[np.float64]], Any], features: NDArray[np.float64]
+) -> float:
+    """Return the seconds that `predict` takes for :data:`PREDICTION_ROWS` rows.
+
+    A slow one is timed on fewer rows, about a second's worth, and the rest is extrapolated.
+    """
+    rows = np.resize(features, (1_000, features.shape[1]))
+    trial = _seconds(predict, rows)
+    n_timed = int(np.clip(len(rows) / trial, len(rows), PREDICTION_ROWS))
+    rows = np.resize(features, (n_timed, features.shape[1]))
+    return min(_seconds(predict, rows) for _ in range(2)) * PREDICTION_ROWS / n_timed
+
+
+def _seconds(action: Callable[[Any], Any], argument: Any) -> float:
+    start = time.perf_counter()
+    action(argument)
+    return max(time.perf_counter() - start, 1e-9)

@@ -1,0 +1,88 @@
+"""Generators of the synthetic problems that the papers use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+
+def make_waveform(n_samples: int = 1000, *, random_state: Any = None) -> tuple[Any, Any]:
+    """Breiman's waveforms: one of three mixtures of two triangular waves, plus noise.
+
+    The first mixture against the other two, as in the benchmark of Rätsch.
+
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        Number of rows.
+    random_state : int, RandomState instance or None, default=None
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 21)
+        Noisy waves, standard deviation of the noise one.
+    y : ndarray of shape (n_samples,)
+        +1 for the first mixture (a third of the rows), -1 for the others.
+
+    References
+    ----------
+    Leo Breiman, Jerome Friedman, Richard Olshen, Charles Stone: Classification and Regression
+    Trees (1984).
+
+    Examples
+    --------
+    >>> from zeronorm.datasets import make_waveform
+    >>> X, y = make_waveform(100, random_state=0)
+    >>> X.shape
+    (100, 21)
+    """
+    random = check_random_state(random_state)
+    place = np.arange(1, 22)
+    waves = np.maximum(6.0 - np.abs(place - np.array([[7], [15], [11]])), 0.0)
+    pairs = np.array([[0, 1], [0, 2], [1, 2]])
+    mixture = random.randint(3, size=n_samples)
+    share = random.uniform(size=(n_samples, 1))
+    first, second = waves[pairs[mixture, 0]], waves[pairs[mixture, 1]]
+    X = share * first + (1.0 - share) * second + random.normal(size=(n_samples, 21))
+    return X, np.where(mixture == 0, 1, -1)
+
+
+def make_ringnorm(n_samples: int = 1000, *, random_state: Any = None) -> tuple[Any, Any]:
+    """Breiman's ringnorm: a wide normal cloud around a narrow one, in 20 dimensions.
+
+    Class -1 has mean zero and covariance 4 I, class +1 mean 2/sqrt(20) in every coordinate and
+    covariance I.
+
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        Number of rows.
+    random_state : int, RandomState instance or None, default=None
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 20)
+        Rows.
+    y : ndarray of shape (n_samples,)
+        -1 or +1 with equal probability.
+
+    References
+    ----------
+    Leo Breiman: Bias, variance and arcing classifiers. Technical report 460, Berkeley (1996).
+
+    Examples
+    --------
+    >>> from zeronorm.datasets import make_ringnorm
+    >>> X, y = make_ringnorm(100, random_state=0)
+    >>> X.shape
+    (100, 20)
+    """
+    random = check_random_state(random_state)
+    y = np.where(random.uniform(size=n_samples) < 0.5, 1, -1)
+    noise = random.normal(size=(n_samples, 20))
+    X = np.where(y[:, None] == 1, noise + 2.0 / np.sqrt(20.0), 2.0 * noise)
+    return X, y

@@ -1,0 +1,301 @@
+"""The model that every method learns: a kernel expansion with few terms.
+
+    f(x) = sum_j coef_j * k(vector_j, x) + intercept
+
+Whatever happens after learning (prediction, pruning, saving, exporting) is written here, once.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from zeronorm.files import read_json, readable_json, write_text
+from zeronorm.kernels import Kernel, row_blocks
+
+FORMAT = "zeronorm-expansion"
+VERSION = 1
+
+
+class KernelExpansion:
+    """A function f(x) = Σ coef_j · k(vector_j, x) + intercept, with one or several outputs.
+
+    Parameters
+    ----------
+    vectors : array-like of shape (n_terms, n_features)
+        The expansion vectors. For a precomputed kernel: the column of each term, shape
+        (n_terms, 1).
+    coef : array-like of shape (n_terms, n_outputs) or (n_terms,)
+        Coefficients; several outputs share the vectors.
+    intercept : array-like of shape (n_outputs,) or float
+        Constant of each output.
+    kernel : Kernel
+        The kernel function.
+    vote_classes : int, optional
+        Set when the outputs are the one-against-one pairs of this many classes and
+        :meth:`decision_function` is to return one score per class, as
+        :class:`~sklearn.svm.SVC` does with ``decision_function_shape="ovr"``.
+
+    Attributes
+    ----------
+    n_terms : int
+        Number of kernel terms.
+    n_outputs : int
+        Number of outputs.
+
+    Examples
+    --------
+    >>> from zeronorm import KernelExpansion
+    >>> from zeronorm.kernels import Kernel
+    >>> f = KernelExpansion([[0.0], [1.0]], [2.0, -1.0], 0.5, Kernel("linear"))
+    >>> f.decision_function([[3.0]])
+    array([-2.5])
+    """
+
+    def __init__(
+        self,
+        vectors: Any,
+        coef: Any,
+        intercept: Any,
+        kernel: Kernel,
+        *,
+        vote_classes: int | None = None,
+    ) -> None:
+        if sparse.issparse(vectors):
+            vectors = vectors.toarray()
+        self.vectors = np.ascontiguousarray(vectors, dtype=np.float64)
+        if self.vectors.ndim != 2:
+            raise ValueError(f"vectors must be a matrix; got {self.vectors.ndim} dimension(s).")
+        self.coef = np.array(coef, dtype=np.float64, ndmin=1)
+        if self.coef.ndim == 1:
+            self.coef = self.coef[:, None]
+        self.intercept = np.array(intercept, dtype=np.float64, ndmin=1)
+        self.kernel = kernel
+        self.vote_classes = vote_classes
+        self._check()
+        self._values = kernel.prepare(self.vectors) if self.n_terms else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The prepared kernel is a closure; it is made again from the vectors.
+        return {key: value for key, value in self.__dict__.items() if key != "_values"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._values = self.kernel.prepare(self.vectors) if self.n_terms else None
+
+    def _check(self) -> None:
+        if self.coef.ndim != 2 or len(self.coef) != len(self.vectors):
+            raise ValueError(
+                f"coef has shape {self.coef.shape}; it needs one row for each of the "
+                f"{len(self.vectors)} vectors."
+            )
+        if self.intercept.shape != (self.coef.shape[1],):
+            raise ValueError(
+                f"intercept has shape {self.intercept.shape}, but coef has "
+                f"{self.coef.shape[1]} outputs."
+            )
+        for label in ("vectors", "coef", "intercept"):
+            if not np.isfinite(getattr(self, label)).all():
+                raise ValueError(f"{label} holds values that are not finite.")
+        k = self.vote_classes
+        if k is not None and (k < 3 or self.n_outputs != k * (k - 1) // 2):
+            raise ValueError(f"{k} classes do not make {self.n_outputs} pairs.")
+
+    @property
+    def n_terms(self) -> int:
+        """Number of kernel terms."""
+        return len(self.vectors)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs of the expansion itself, before any vote."""
+        return self.coef.shape[1]
+
+    def __repr__(self) -> str:
+        return f"KernelExpansion({self.n_terms} terms, {self.n_outputs} outputs, {self.kernel})"
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Evaluate the function at every row of X.
+
+        The rows go through in blocks, so that no array of size rows × terms is ever formed.
+        X is taken as it is: the classifiers validate it, this does not.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Where to evaluate; the kernel matrix with all training rows for a precomputed kernel.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Decision values; one column per class where ``vote_classes`` is set.
+        """
+        if not sparse.issparse(X):
+            X = np.asarray(X)
+        n_rows = X.shape[0]
+        values = np.empty((n_rows, self.n_outputs))
+        if self._values is None:
+            values[:] = self.intercept
+        else:
+            for rows in row_blocks(n_rows):
+                np.matmul(self._values(X[rows]), self.coef, out=values[rows])
+            values += self.intercept
+        if self.vote_classes is not None:
+            return _votes(values, self.vote_classes)
+        return values[:, 0] if self.n_outputs == 1 else values
+
+    def prune(self, tolerance: float = 0.0) -> KernelExpansion:
+        """Return the expansion without the terms whose coefficients are at most ``tolerance``."""
+        keep = np.abs(self.coef).max(axis=1, initial=0.0) > tolerance
+        return self._with(self.vectors[keep], self.coef[keep])
+
+    def merge(self) -> KernelExpansion:
+        """Return the same function with equal vectors joined into one term."""
+        vectors, which = np.unique(self.vectors, axis=0, return_inverse=True)
+        coef = np.zeros((len(vectors), self.n_outputs))
+        np.add.at(coef, which.ravel(), self.coef)
+        return self._with(vectors, coef)
+
+    def _with(self, vectors: np.ndarray, coef: np.ndarray) -> KernelExpansion:
+        return KernelExpansion(
+            vectors, coef, self.intercept, self.kernel, vote_classes=self.vote_classes
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the expansion as plain data (numbers, strings, lists)."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "kernel": self.kernel.to_dict(),
+            "n_features": self.vectors.shape[1],
+            "vote_classes": self.vote_classes,
+            "intercept": self.intercept.tolist(),
+            "coef": self.coef.tolist(),
+            "vectors": self.vectors.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any) -> KernelExpansion:
+        """Rebuild an expansion from :meth:`to_dict`; a clear ``ValueError`` if it is damaged."""
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise ValueError(f"Not a kernel expansion: 'format' is not {FORMAT!r}.")
+        if data.get("version") != VERSION:
+            raise ValueError(
+                f"This file has version {data.get('version')!r}; this zeronorm reads {VERSION}."
+            )
+        needed = ("kernel", "n_features", "vote_classes", "intercept", "coef", "vectors")
+        missing = [key for key in needed if key not in data]
+        if missing:
+            raise ValueError(f"The kernel expansion is damaged: {', '.join(missing)} missing.")
+        intercept = _numbers(data, "intercept", 1)
+        n_features, vote_classes = data["n_features"], data["vote_classes"]
+        if not isinstance(n_features, int) or n_features < 1:
+            raise ValueError(
+                "The kernel expansion is damaged: n_features is not a positive number."
+            )
+        if vote_classes is not None and not isinstance(vote_classes, int):
+            raise ValueError("The kernel expansion is damaged: vote_classes is not a number.")
+        # An empty list has no second dimension of its own.
+        coef = _numbers(data, "coef", 2) if data["coef"] else np.empty((0, len(intercept)))
+        vectors = _numbers(data, "vectors", 2) if data["vectors"] else np.empty((0, n_features))
+        if vectors.shape[1] != n_features:
+            raise ValueError(
+                f"The kernel expansion is damaged: vectors have {vectors.shape[1]} numbers, "
+                f"not {n_features}."
+            )
+        kernel = Kernel.from_dict(data["kernel"])
+        return cls(vectors, coef, intercept, kernel, vote_classes=vote_classes)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the expansion as readable JSON (through a temporary file, then a rename)."""
+        write_text(path, readable_json(self.to_dict()) + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> KernelExpansion:
+        """Read what :meth:`save` wrote. Nothing in the file is ever executed."""
+        data = read_json(path)
+        try:
+            return cls.from_dict(data)
+        except ValueError as error:
+            raise ValueError(f"{os.fspath(path)}: {error}") from error
+
+    @classmethod
+    def from_svc(cls, svc: Any) -> KernelExpansion:
+        """Convert a fitted :class:`~sklearn.svm.SVC` or :class:`~sklearn.svm.NuSVC`.
+
+        The decision values are the SVC's own, whatever its ``decision_function_shape``. Several
+        classes become one-against-one outputs that share the support vectors.
+        """
+        from sklearn.svm import SVC, NuSVC
+        from sklearn.utils.validation import check_is_fitted
+
+        if not isinstance(svc, (SVC, NuSVC)):
+            raise ValueError(f"from_svc takes a fitted SVC or NuSVC; got {type(svc).__name__}.")
+        check_is_fitted(svc)
+        if svc.kernel == "precomputed":
+            kernel, vectors = Kernel("precomputed"), svc.support_[:, None]
+        elif callable(svc.kernel):
+            # libsvm saw a matrix; scikit-learn keeps the training rows under this private name.
+            vectors = svc._BaseLibSVM__Xfit[svc.support_]
+            kernel = Kernel("callable", function=svc.kernel)
+        else:
+            vectors = svc.support_vectors_
+            kernel = Kernel(svc.kernel, gamma=svc._gamma, degree=svc.degree, coef0=svc.coef0)
+        n_classes = len(svc.classes_)
+        coef = _pair_coefficients(svc)
+        votes = n_classes if n_classes > 2 and svc.decision_function_shape == "ovr" else None
+        return cls(vectors, coef, svc.intercept_, kernel, vote_classes=votes)
+
+
+def _numbers(data: dict[str, Any], key: str, ndim: int) -> np.ndarray:
+    try:
+        values = np.array(data[key], dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"The kernel expansion is damaged: {key} is not a table of numbers."
+        ) from error
+    if values.ndim != ndim:
+        raise ValueError(f"The kernel expansion is damaged: {key} has the wrong shape.")
+    return values
+
+
+def _pair_coefficients(svc: Any) -> np.ndarray:
+    """Spread libsvm's packed dual coefficients: one column per pair of classes.
+
+    Row p of ``dual_coef_`` holds, for a vector of class c, the coefficient of its p-th rival
+    among the other classes.
+    """
+    packed = svc.dual_coef_
+    packed = packed.toarray() if sparse.issparse(packed) else np.asarray(packed)
+    n_classes = len(svc.classes_)
+    if n_classes == 2:
+        return packed.T
+    starts = np.concatenate([[0], np.cumsum(svc.n_support_)])
+    pairs = [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
+    coef = np.zeros((packed.shape[1], len(pairs)))
+    for column, (i, j) in enumerate(pairs):
+        coef[starts[i] : starts[i + 1], column] = packed[j - 1, starts[i] : starts[i + 1]]
+        coef[starts[j] : starts[j + 1], column] = packed[i, starts[j] : starts[j + 1]]
+    return coef
+
+
+def _votes(pair_values: np.ndarray, n_classes: int) -> np.ndarray:
+    """Class scores from one-against-one values: votes, ties split by the summed confidences.
+
+    The same rule as scikit-learn's, so that a converted SVC gives the SVC's own numbers.
+    """
+    votes = np.zeros((len(pair_values), n_classes))
+    confidence = np.zeros_like(votes)
+    column = 0
+    for i in range(n_classes):
+        for j in range(i + 1, n_classes):
+            value = pair_values[:, column]
+            confidence[:, i] += value
+            confidence[:, j] -= value
+            votes[:, i] += value >= 0
+            votes[:, j] += value < 0
+            column += 1
+    return votes + confidence / (3.0 * (np.abs(confidence) + 1.0))

@@ -1,0 +1,297 @@
+"""Kernel functions: values in blocks, and derivatives with respect to the expansion vectors.
+
+A :class:`Kernel` is a small immutable description (name and numbers). Everything that depends on
+data takes the data as an argument, so that one kernel serves training, prediction and saving.
+
+Precomputed kernels fit the same contract: a "vector" is then the index of a column of the matrix
+that the caller passes as ``X``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from zeronorm.checks import is_number
+
+KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+
+#: Rows per block. 2048 rows of a few hundred kernel values stay in the second-level cache.
+BLOCK_ROWS = 2048
+
+
+def row_blocks(n_rows: int, rows: int = BLOCK_ROWS) -> Iterator[slice]:
+    """Yield the slices that cut ``n_rows`` rows into blocks."""
+    for start in range(0, n_rows, rows):
+        yield slice(start, min(start + rows, n_rows))
+
+
+def _dense(product: Any) -> np.ndarray:
+    return product.toarray() if sparse.issparse(product) else np.asarray(product)
+
+
+def _squared_norms(X: Any) -> np.ndarray:
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=float).ravel()
+    return np.einsum("ij,ij->i", X, X)
+
+
+def _float_rows(X: Any) -> Any:
+    if sparse.issparse(X):
+        return X.astype(np.float64, copy=False)
+    return np.asarray(X, dtype=np.float64)
+
+
+def resolve_gamma(gamma: Any, X: Any, sample_weight: np.ndarray | None = None) -> float:
+    """Turn ``"scale"``, ``"auto"`` or a number into the number, as :class:`~sklearn.svm.SVC` does.
+
+    With ``sample_weight`` the variance of ``"scale"`` is the weighted one, so that a weight of two
+    means the same as a repeated row.
+    """
+    if isinstance(gamma, str):
+        n_features = X.shape[1]
+        if gamma == "auto":
+            return 1.0 / n_features
+        if gamma == "scale":
+            variance = _variance(X, sample_weight)
+            if not np.isfinite(variance):
+                raise ValueError(
+                    "The variance of X overflows, so gamma='scale' has no value; "
+                    "scale the features first (for example with StandardScaler)."
+                )
+            # Tiny variances would make gamma infinite; SVC falls back to 1 for constant data.
+            return 1.0 / (n_features * variance) if n_features * variance > 1e-300 else 1.0
+    elif is_number(gamma) and gamma > 0:
+        return float(gamma)
+    raise ValueError(f"gamma must be 'scale', 'auto' or a positive number; got {gamma!r}.")
+
+
+def _variance(X: Any, sample_weight: np.ndarray | None) -> float:
+    """Variance over all entries of X, rows weighted."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if sample_weight is None:
+            if not sparse.issparse(X):
+                return float(np.var(X))
+            sample_weight = np.ones(X.shape[0])
+        share = sample_weight / sample_weight.sum() / X.shape[1]
+        mean = share @ np.asarray(X.sum(axis=1)).ravel()
+        if sparse.issparse(X):
+            return float(share @ _squared_norms(X) - mean**2)
+        return float(share @ _squared_norms(X - mean))
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel function k(x, v) with its parameters fixed to numbers.
+
+    Parameters
+    ----------
+    name : {"linear", "poly", "rbf", "sigmoid", "precomputed", "callable"}
+        Which function; the formulas are scikit-learn's.
+    gamma : float, default=1.0
+        Coefficient of "poly", "rbf" and "sigmoid".
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=0.0
+        Constant of "poly" and "sigmoid".
+    function : callable, optional
+        For ``name="callable"``: ``function(X, V)`` returns the matrix of kernel values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zeronorm.kernels import Kernel
+    >>> Kernel("rbf", gamma=0.5).matrix(np.array([[0.0], [2.0]]), np.array([[0.0]])).round(3)
+    array([[1.   ],
+           [0.135]])
+    """
+
+    name: str
+    gamma: float = 1.0
+    degree: float = 3
+    coef0: float = 0.0
+    function: Callable[..., Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.name == "callable":
+            if not callable(self.function):
+                raise ValueError("A kernel named 'callable' needs the function itself.")
+        elif self.name not in KERNELS:
+            raise ValueError(
+                f"Unknown kernel {self.name!r}; choose one of {', '.join(KERNELS)} or a function."
+            )
+        for label in ("gamma", "degree", "coef0"):
+            value = getattr(self, label)
+            if not is_number(value):
+                raise ValueError(f"{label} must be a finite number; got {value!r}.")
+        if self.name == "poly" and self.degree < 0:
+            raise ValueError(f"degree must not be negative; got {self.degree!r}.")
+
+    @classmethod
+    def from_params(
+        cls,
+        kernel: Any,
+        *,
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        X: Any,
+        sample_weight: np.ndarray | None = None,
+    ) -> Kernel:
+        """Build the kernel from an estimator's parameters and its training data."""
+        if callable(kernel):
+            return cls("callable", function=kernel)
+        if not isinstance(kernel, str):
+            raise ValueError(f"kernel must be a name or a function; got {kernel!r}.")
+        if kernel in ("poly", "rbf", "sigmoid"):
+            number = resolve_gamma(gamma, X, sample_weight)
+            return cls(kernel, gamma=number, degree=degree, coef0=coef0)
+        return cls(kernel)
+
+    @property
+    def is_differentiable(self) -> bool:
+        """Whether :meth:`gradient` exists for this kernel."""
+        return self.name in ("linear", "poly", "rbf", "sigmoid")
+
+    def prepare(self, V: Any) -> Callable[[Any], np.ndarray]:
+        """Return a function of X alone that gives ``matrix(X, V)`` for one block of rows.
+
+        What depends on the vectors only is computed here, once.
+        """
+        if self.name == "precomputed":
+            columns = np.asarray(V).reshape(len(V), -1)[:, 0].astype(np.intp)
+            return lambda X: _dense(X[:, columns]).astype(np.float64, copy=False)
+        if self.name == "callable":
+            return lambda X: self._call(X, V)
+        V = _float_rows(V)
+        if self.name == "rbf":
+            return self._prepare_rbf(V)
+        transposed = V.T if sparse.issparse(V) else np.ascontiguousarray(V.T)
+        if self.name == "linear":
+            return lambda X: _dense(_float_rows(X) @ transposed)
+        return lambda X: self._of_product(_dense(_float_rows(X) @ transposed))
+
+    def _prepare_rbf(self, V: Any) -> Callable[[Any], np.ndarray]:
+        gamma = self.gamma
+        doubled = (V * (2.0 * gamma)).T
+        if not sparse.issparse(doubled):
+            doubled = np.ascontiguousarray(doubled)
+        offsets = gamma * _squared_norms(V)
+
+        def block(X: Any) -> np.ndarray:
+            X = _float_rows(X)
+            values = _dense(X @ doubled)
+            values -= (gamma * _squared_norms(X))[:, None]
+            values -= offsets
+            # Rounding may leave a squared distance a hair below zero.
+            np.minimum(values, 0.0, out=values)
+            return np.exp(values, out=values)
+
+        return block
+
+    def _of_product(self, product: np.ndarray) -> np.ndarray:
+        """Poly and sigmoid of the inner products, in place."""
+        product *= self.gamma
+        product += self.coef0
+        if self.name == "poly":
+            return np.power(product, self.degree, out=product)
+        return np.tanh(product, out=product)
+
+    def _call(self, X: Any, V: Any) -> np.ndarray:
+        values = np.asarray(self.function(X, V), dtype=np.float64)  # type: ignore[misc]
+        if values.shape != (X.shape[0], V.shape[0]):
+            raise ValueError(
+                f"The kernel function returned shape {values.shape} for {X.shape[0]} rows and "
+                f"{V.shape[0]} vectors; it must return one value per pair."
+            )
+        return values
+
+    def matrix(self, X: Any, V: Any) -> np.ndarray:
+        """Kernel values of every row of X with every vector, shape (rows, vectors).
+
+        Raises
+        ------
+        ValueError
+            If a value is not finite, which means that the data are badly scaled for this kernel.
+        """
+        n_rows = X.shape[0]
+        block_of = self.prepare(V)
+        values = np.empty((n_rows, V.shape[0]))
+        # Overflow is caught below, with a sentence instead of a warning.
+        with np.errstate(over="ignore", invalid="ignore"):
+            for rows in row_blocks(n_rows):
+                values[rows] = block_of(X[rows])
+        # A sum meets every NaN and infinity; only a suspicious one is worth the full look.
+        if not np.isfinite(values.sum()) and not np.isfinite(values).all():
+            raise ValueError(
+                f"The {self.name} kernel gives values that are not finite on these data; "
+                "scale the features (for example with StandardScaler) or change the parameters."
+            )
+        return values
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        """Kernel value of every row with itself."""
+        if self.name == "rbf":
+            return np.ones(X.shape[0])
+        if self.name == "precomputed":
+            return np.asarray(X.diagonal(), dtype=float)
+        if self.name == "callable":
+            return np.array([self._call(X[[i]], X[[i]])[0, 0] for i in range(X.shape[0])])
+        squared = _squared_norms(_float_rows(X))
+        return squared if self.name == "linear" else self._of_product(squared)
+
+    def gradient(self, X: Any, V: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Gradient of ``sum(weights * matrix(X, V))`` with respect to the vectors, shape of V.
+
+        Costs a few matrix products of the size of ``matrix(X, V)``; no array is larger than a
+        block of it.
+        """
+        if not self.is_differentiable:
+            raise ValueError(f"The {self.name} kernel has no derivative with respect to vectors.")
+        V = np.asarray(V, dtype=np.float64)
+        total = np.zeros_like(V)
+        block_of = self.prepare(V)
+        for rows in row_blocks(X.shape[0]):
+            block = _float_rows(X[rows])
+            slope = weights[rows] * self._slope(block, V, block_of)
+            total += (block.T @ slope).T
+            if self.name == "rbf":
+                total -= slope.sum(axis=0)[:, None] * V
+        return total
+
+    def _slope(self, X: Any, V: np.ndarray, block_of: Callable[[Any], np.ndarray]) -> Any:
+        """Factor of the derivative: of x for the product kernels, of (x - v) for rbf."""
+        if self.name == "linear":
+            return 1.0
+        if self.name == "rbf":
+            return 2.0 * self.gamma * block_of(X)
+        if self.name == "sigmoid":
+            return self.gamma * (1.0 - block_of(X) ** 2)
+        product = self.gamma * _dense(X @ V.T) + self.coef0
+        return self.gamma * self.degree * product ** (self.degree - 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the kernel as plain data; a function cannot be described."""
+        if self.name == "callable":
+            raise ValueError(
+                "A model with a callable kernel cannot be saved: it is code, not data."
+            )
+        return {
+            "name": self.name,
+            "gamma": float(self.gamma),
+            "degree": float(self.degree),
+            "coef0": float(self.coef0),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Kernel:
+        """Rebuild a kernel from :meth:`to_dict`."""
+        if not isinstance(data, dict) or not {"name", "gamma", "degree", "coef0"} <= data.keys():
+            raise ValueError("The kernel must be an object with name, gamma, degree and coef0.")
+        if data["name"] not in KERNELS:
+            raise ValueError(f"Unknown kernel {data['name']!r} in the file.")
+        return cls(data["name"], data["gamma"], data["degree"], data["coef0"])

@@ -1,0 +1,100 @@
+"""Choosing parameters when both the error and the number of terms count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
+
+
+def count_terms(estimator: Any) -> int:
+    """Count the kernel terms of a fitted classifier: ours, an SVC, or the last of a pipeline."""
+    if isinstance(estimator, Pipeline):
+        estimator = estimator[-1]
+    if hasattr(estimator, "n_terms_"):
+        return int(estimator.n_terms_)
+    if hasattr(estimator, "support_"):
+        return len(estimator.support_)
+    raise ValueError(f"{type(estimator).__name__} has no kernel terms to count.")
+
+
+def accuracy_and_terms(estimator: Any, X: Any, y: Any) -> dict[str, float]:
+    """Score for :class:`~sklearn.model_selection.GridSearchCV`: accuracy and terms."""
+    accuracy = accuracy_score(y, estimator.predict(X))
+    return {"accuracy": accuracy, "terms": float(count_terms(estimator))}
+
+
+def one_standard_error(cv_results: dict[str, Any]) -> int:
+    """Index of the sparsest candidate whose accuracy is within one standard error of the best.
+
+    The standard error is that of the best candidate's mean over the folds (Breiman et al., 1984).
+    Among equally sparse candidates the more accurate wins. A refit rule for
+    :class:`~sklearn.model_selection.GridSearchCV` with :func:`accuracy_and_terms` as its score.
+    """
+    folds = np.array(
+        [v for k, v in cv_results.items() if k.startswith("split") and k.endswith("test_accuracy")]
+    )
+    mean = folds.mean(axis=0)
+    best = int(np.argmax(mean))
+    error = folds[:, best].std(ddof=1) / np.sqrt(len(folds))
+    good = np.flatnonzero(mean >= mean[best] - error)
+    terms = np.asarray(cv_results["mean_test_terms"])[good]
+    return int(good[np.lexsort((-mean[good], terms))[0]])
+
+
+def best_accuracy(cv_results: dict[str, Any]) -> int:
+    """Index of the most accurate candidate; among equals the sparsest."""
+    accuracy = np.asarray(cv_results["mean_test_accuracy"])
+    return int(np.lexsort((cv_results["mean_test_terms"], -accuracy))[0])
+
+
+RULES = {"one_se": one_standard_error, "best": best_accuracy}
+
+
+def sparse_search(
+    estimator: BaseEstimator,
+    param_grid: Any,
+    *,
+    rule: str = "one_se",
+    cv: Any = 5,
+    n_jobs: int | None = None,
+) -> GridSearchCV:
+    """Return an unfitted grid search that keeps the sparsest good model.
+
+    Parameters
+    ----------
+    estimator : estimator or Pipeline
+        A kernel classifier, alone or at the end of a pipeline.
+    param_grid : dict or list of dict
+        As in :class:`~sklearn.model_selection.GridSearchCV`.
+    rule : {"one_se", "best"}, default="one_se"
+        Keep the sparsest model within one standard error of the best cross-validated accuracy,
+        or the most accurate.
+    cv, n_jobs
+        As in :class:`~sklearn.model_selection.GridSearchCV`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from zeronorm import ZeroNormSVC
+    >>> from zeronorm.model_selection import sparse_search
+    >>> X, y = make_moons(120, noise=0.2, random_state=0)
+    >>> search = sparse_search(ZeroNormSVC(), {"C": [1, 10], "gamma": [0.5, 2]}, cv=3).fit(X, y)
+    >>> sorted(search.best_params_)
+    ['C', 'gamma']
+    """
+    if rule not in RULES:
+        raise ValueError(f"rule must be one of {', '.join(RULES)}; got {rule!r}.")
+    return GridSearchCV(
+        estimator,
+        param_grid,
+        scoring=accuracy_and_terms,
+        refit=RULES[rule],
+        cv=cv,
+        n_jobs=n_jobs,
+        error_score="raise",
+    )

@@ -1,0 +1,1 @@
+"""Numerics only: arrays in, arrays out."""

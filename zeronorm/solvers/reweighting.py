@@ -1,0 +1,187 @@
+"""Reweighting: solve a weighted problem, take new weights from its solution, drop what vanished.
+
+The loop of Huang et al. (2010), implementations A and B, for any problem of the form
+
+    min over alpha   loss(alpha) + sum_j penalty(size of alpha_j).
+
+``penalty`` is a concave function g of u = |alpha_j|^power (power 2 in A, 1 in B). Its tangent at
+the last solution is a weight, g(u) <= g(u0) + g'(u0)(u - u0), so every weighted problem lies above
+the true objective and touches it at the last solution: solving it, even roughly, lowers the true
+objective. A term whose coefficients reach zero is dropped; the later problems have fewer columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+#: Size, relative to the largest of the first solution, at which a term counts as zero. Vanishing
+#: terms shrink quadratically (alpha <- alpha^2 g in A) or are exact zeros of a linear program (B),
+#: so the result does not depend on it.
+ZERO = 1e-7
+
+#: Relative duality gap asked of the early rounds, whose solutions only steer the weights.
+ROUGH = 0.1
+
+
+@dataclass
+class Round:
+    """What a weighted problem returns: a solution and its certificate."""
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    loss: float
+    gap: float
+
+
+class WeightedProblem(Protocol):
+    """What the loop needs of a problem."""
+
+    @property
+    def n_columns(self) -> int:
+        """Number of terms that are left."""
+
+    def solve(self, scale: np.ndarray, tolerance: float) -> Round:
+        """Solve with the weights ``1 / scale`` to a relative gap of ``tolerance``."""
+
+    def keep(self, columns: np.ndarray) -> None:
+        """Forget the terms where the mask ``columns`` is False."""
+
+
+@dataclass
+class Penalty:
+    """Sum over the terms of (1/p) |alpha_j|^p, at p = 0 of log |alpha_j|, smooth at zero.
+
+    Parameters
+    ----------
+    p : float
+        Exponent; p = ``power`` needs no reweighting.
+    power : {1, 2}
+        Which weighted problem majorises it: lambda |alpha| or 1/2 lambda alpha^2.
+
+    Notes
+    -----
+    The size of a term is the 2-norm (power 2) or 1-norm (power 1) of its coefficients over all
+    outputs, so that outputs share their terms. With u = size^power and e = floor^power:
+    g(u) = ((u + e)^q - e^q) / (power q), q = p / power, and g(u) = log(1 + u/e) / power at q = 0.
+    """
+
+    p: float
+    power: int
+    floor: float = 0.0
+
+    def size(self, coef: np.ndarray) -> np.ndarray:
+        """Size of each term."""
+        if self.power == 2:
+            return np.sqrt(np.einsum("jk,jk->j", coef, coef))
+        return np.abs(coef).sum(axis=1)
+
+    def scale(self, coef: np.ndarray) -> np.ndarray:
+        """Inverse weights, 1 / g' (up to the factor power): no division, whatever vanishes."""
+        u = self.size(coef) ** self.power + self.floor**self.power
+        return u ** (1.0 - self.p / self.power)
+
+    def value(self, coef: np.ndarray) -> float:
+        """Sum of the penalties."""
+        u, e = self.size(coef) ** self.power, self.floor**self.power
+        q = self.p / self.power
+        if q == 0:
+            return float(np.log1p(u / e).sum() / self.power) if e > 0 else 0.0
+        return float(((u + e) ** q - e**q).sum() / (self.power * q))
+
+
+@dataclass
+class Reweighted:
+    """Result of the loop.
+
+    ``terms`` are the columns of the original problem that are left, ``change`` the relative
+    change of the coefficients in the last round, ``gap`` the last certificate, ``history`` one
+    entry a round.
+    """
+
+    terms: np.ndarray
+    coef: np.ndarray
+    intercept: np.ndarray
+    change: float = np.inf
+    gap: float = np.inf
+    history: dict[str, list[float]] = field(
+        default_factory=lambda: {"terms": [], "objective": [], "gap": []}
+    )
+
+    @property
+    def rounds(self) -> int:
+        """Number of rounds."""
+        return len(self.history["terms"])
+
+    def is_converged(self, tolerance: float) -> bool:
+        """Whether the coefficients and the last weighted problem have settled."""
+        return self.change <= tolerance and self.gap <= tolerance
+
+
+def reweight(
+    problem: WeightedProblem, penalty: Penalty, *, max_rounds: int = 50, tolerance: float = 1e-4
+) -> Reweighted:
+    """Run the loop until the coefficients settle.
+
+    Parameters
+    ----------
+    problem : WeightedProblem
+        Solved first with all weights equal to one.
+    penalty : Penalty
+        Gives size, weights and value; its ``floor`` is set from the first solution.
+    max_rounds : int
+        Most rounds.
+    tolerance : float
+        Stop when the relative change of the coefficients and the relative duality gap of the
+        weighted problem are at most this.
+    """
+    single = penalty.p == penalty.power
+    terms = np.arange(problem.n_columns)
+    first = problem.solve(np.ones(len(terms)), tolerance if single else ROUGH)
+    penalty.floor = ZERO * float(penalty.size(first.coef).max(initial=0.0))
+    result = Reweighted(terms, first.coef, first.intercept, gap=first.gap)
+    result.change = 0.0 if single else np.inf
+    objective = _drop_and_record(problem, penalty, result, first.loss)
+    rough = ROUGH
+    while result.rounds < max_rounds and not single and len(result.terms):
+        rough = max(min(0.9 * rough, result.change / 2), tolerance)
+        solution = _descend(problem, penalty, result.coef, objective, rough)
+        old, result.coef, result.intercept = result.coef, solution.coef, solution.intercept
+        norm = np.linalg.norm(result.coef)
+        result.change = float(np.linalg.norm(result.coef - old) / norm) if norm > 0 else 0.0
+        result.gap = solution.gap
+        objective = _drop_and_record(problem, penalty, result, solution.loss)
+        if result.is_converged(tolerance):
+            break
+    return result
+
+
+def _descend(
+    problem: WeightedProblem, penalty: Penalty, coef: np.ndarray, objective: float, rough: float
+) -> Round:
+    """Solve the next weighted problem, more exactly if the true objective would not fall."""
+    scale = penalty.scale(coef)
+    while True:
+        solution = problem.solve(scale, rough)
+        rise = penalty.value(solution.coef) + solution.loss - objective
+        if rise <= 1e-9 * abs(objective) or rough <= 1e-9:
+            return solution
+        rough = min(rough, solution.gap) / 10
+
+
+def _drop_and_record(
+    problem: WeightedProblem, penalty: Penalty, result: Reweighted, loss: float
+) -> float:
+    keep = penalty.size(result.coef) > penalty.floor
+    if not keep.all():
+        problem.keep(keep)
+        result.terms, result.coef = result.terms[keep], result.coef[keep]
+        if len(result.terms) == 0:
+            # Nothing is left to change; the intercept alone is the solution.
+            result.change = result.gap = 0.0
+    objective = penalty.value(result.coef) + loss
+    for key, value in zip(result.history, (len(result.terms), objective, result.gap), strict=True):
+        result.history[key].append(value)
+    return objective

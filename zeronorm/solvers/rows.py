@@ -1,0 +1,64 @@
+"""The one place where a solver touches all rows of the data.
+
+Every quantity that needs all n rows is a product with the kernel matrix, or a sum over its row
+blocks. Solvers see only :class:`ScaledRows`; blocks that live elsewhere would need this class
+alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+#: Rows per block of the weighted sums of outer products.
+GRAM_ROWS = 8192
+
+
+class ScaledRows:
+    """The matrix ``values * scale``: kernel values, one column per term, columns scaled.
+
+    The scaled matrix itself is never formed.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n_columns)
+        Kernel values.
+    scale : ndarray of shape (n_columns,)
+        Factor of each column.
+    """
+
+    def __init__(self, values: np.ndarray, scale: np.ndarray) -> None:
+        self.values = values
+        self.scale = scale
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.values.shape[0], self.values.shape[1]
+
+    def apply(self, weights: np.ndarray) -> np.ndarray:
+        """Product with a vector of column weights."""
+        return self.values @ (self.scale * weights)
+
+    def adjoint(self, rows: np.ndarray) -> np.ndarray:
+        """Product of the transpose with a vector over the rows, or with several (one a line)."""
+        return self.scale * (rows @ self.values)
+
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        """Return the scaled matrix of a few rows."""
+        return self.values[rows] * self.scale
+
+    def gram(self, rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Weighted sums over the given rows of the outer products and of the rows themselves."""
+        m = self.shape[1]
+        gram = np.zeros((m, m))
+        total = np.zeros(m)
+        roots = np.sqrt(weights)
+        for start in range(0, len(rows), GRAM_ROWS):
+            part = slice(start, start + GRAM_ROWS)
+            block = self.values[rows[part]]
+            block *= roots[part, None]
+            gram += block.T @ block
+            total += roots[part] @ block
+        gram *= self.scale
+        gram *= self.scale[:, None]
+        return gram, self.scale * total
