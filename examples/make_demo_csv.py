@@ -40,7 +40,7 @@ def write(path: Path, header: list[str], rows: list[list[str]]) -> None:
 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    cells, outcome = make_rows(800, seed=0)
+    cells, outcome = make_rows(500, seed=0)
     labelled = [[*row, label] for row, label in zip(cells, outcome, strict=True)]
     write(folder / "train.csv", [*COLUMNS, "outcome"], labelled)
     new, _ = make_rows(8, seed=1)

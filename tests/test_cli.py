@@ -366,6 +366,28 @@ class TestComparison:
         assert stratified_rows(y, 1000, random_state=0).tolist() == list(range(1000))
         assert stratified_rows(y, None, random_state=0).tolist() == list(range(1000))
 
+    def test_C_follows_the_number_of_rows(self, monkeypatch):
+        """A term must be worth as many standard errors of the loss in a large file as in a draw."""
+        monkeypatch.setattr(comparison, "TUNING_ROWS", 50)
+        monkeypatch.setattr(comparison, "SPARSE_C_VALUES", (2.0,))
+        y = np.arange(200) % 2
+        X = (3.0 * y + np.random.default_rng(0).normal(size=200))[:, None]
+        rows = Rows(X, y, TableEncoder([Column("x")]))
+        plain, sparse = (
+            comparison.tune_and_fit(contender, rows, Plan())
+            for contender in comparison.contenders()
+        )
+        assert sparse.classifier.C == pytest.approx(2.0 * np.sqrt(1000 / 200))
+        assert plain.classifier.C in comparison.SVC_C_VALUES
+        assert sparse.classifier.tol == 1e-4  # only the tuning is loose
+
+    def test_a_short_fit_is_timed_three_times(self, monkeypatch):
+        clock = iter([0.0, 0.1, 1.0, 1.05, 2.0, 2.3, 10.0, 19.0])
+        monkeypatch.setattr(comparison.time, "perf_counter", clock.__next__)
+        X, y = np.array([[0.0], [1.0]]), np.array([0, 1])
+        assert comparison.time_fit(SVC(), X, y) == pytest.approx(0.05)
+        assert comparison.time_fit(SVC(), X, y) == pytest.approx(9.0)
+
     def test_prediction_is_timed_on_enough_rows(self, monkeypatch):
         seen = []
         monkeypatch.setattr(comparison.time, "perf_counter", iter(range(100)).__next__)
@@ -402,6 +424,11 @@ class TestProgressBar:
 )
 def test_durations(seconds, text):
     assert cli._duration(seconds) == text
+
+
+@pytest.mark.parametrize(("number", "text"), [(100, "100"), (0.046123, "0.046"), (3.4, "3.4")])
+def test_short_numbers(number, text):
+    assert cli._short(number) == text
 
 
 @pytest.mark.parametrize(("n_bytes", "text"), [(950, "0.9 kB"), (2_500_000, "2.5 MB")])

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from zeronorm.datasets import make_ringnorm, make_waveform
+from zeronorm.datasets import make_ringnorm, make_ripley, make_waveform
 
 
-@pytest.mark.parametrize("make", [make_waveform, make_ringnorm], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("make", [make_waveform, make_ringnorm, make_ripley], ids=lambda f: f.__name__)
 def test_shapes_and_seeds(make):
     X, y = make(50, random_state=3)
     assert len(X) == len(y) == 50 and set(np.unique(y)) <= {-1, 1}
@@ -28,3 +28,16 @@ def test_ringnorm_has_the_moments_of_its_definition():
     assert X[y == -1].var() == pytest.approx(4.0, abs=0.03)
     assert X[y == 1].var() == pytest.approx(1.0, abs=0.01)
     assert X[y == 1].mean() == pytest.approx(2 / np.sqrt(20), abs=0.01)
+
+
+def test_ripley_has_the_moments_and_the_bayes_error_of_its_definition():
+    X, y = make_ripley(100_000, random_state=0)
+    centers = {-1: [[-0.7, 0.3], [0.3, 0.3]], 1: [[-0.3, 0.7], [0.4, 0.7]]}
+    density = {
+        label: sum(np.exp(-((X - c) ** 2).sum(axis=1) / 0.06) for c in clouds)
+        for label, clouds in centers.items()
+    }
+    error = np.mean(np.where(density[1] > density[-1], 1, -1) != y)
+    assert error == pytest.approx(0.088, abs=0.003)
+    np.testing.assert_allclose(X[y == 1].mean(axis=0), [0.05, 0.7], atol=0.01)
+    np.testing.assert_allclose(X[y == -1].var(axis=0), [0.28, 0.03], atol=0.01)

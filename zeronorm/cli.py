@@ -242,13 +242,17 @@ def comparison_table(
         "fit time": [_duration(final.fit_seconds) for final in finals],
         "time to predict 100 000 rows": [_duration(r.prediction_seconds) for r in results],
         "size of the saved model": [_size(len(model.to_json().encode())) for model in models],
-        "C, gamma": [f"{f.classifier.C:g}, {f.classifier.gamma:.2g}" for f in finals],
+        "C, gamma": [f"{_short(f.classifier.C)}, {_short(f.classifier.gamma)}" for f in finals],
         "tuned on": [_rows(final.tuned_rows, n_rows) for final in finals],
         "fitted on": [_rows(final.fitted_rows, n_rows) for final in finals],
     }
     for label, cells in lines.items():
         screen.add_row(label, *cells)
     return screen
+
+
+def _short(number: float) -> str:
+    return f"{float(f'{number:.2g}'):g}"  # two digits, and 100 rather than 1e+02
 
 
 def _percent(share: float) -> str:

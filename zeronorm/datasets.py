@@ -86,3 +86,41 @@ def make_ringnorm(n_samples: int = 1000, *, random_state: Any = None) -> tuple[A
     noise = random.normal(size=(n_samples, 20))
     X = np.where(y[:, None] == 1, noise + 2.0 / np.sqrt(20.0), 2.0 * noise)
     return X, y
+
+
+def make_ripley(n_samples: int = 250, *, random_state: Any = None) -> tuple[Any, Any]:
+    """Ripley's synthetic problem: two classes, each a mixture of two round normal clouds.
+
+    The clouds lie at (-0.7, 0.3) and (0.3, 0.3) for class -1, at (-0.3, 0.7) and (0.4, 0.7) for
+    class +1, with variance 0.03 in every direction; the best possible error is 8.8 %.
+
+    Parameters
+    ----------
+    n_samples : int, default=250
+        Number of rows.
+    random_state : int, RandomState instance or None, default=None
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 2)
+        Rows.
+    y : ndarray of shape (n_samples,)
+        -1 or +1 with equal probability.
+
+    References
+    ----------
+    Brian Ripley: Pattern Recognition and Neural Networks (1996).
+
+    Examples
+    --------
+    >>> from zeronorm.datasets import make_ripley
+    >>> X, y = make_ripley(100, random_state=0)
+    >>> X.shape
+    (100, 2)
+    """
+    random = check_random_state(random_state)
+    centers = np.array([[-0.7, 0.3], [0.3, 0.3], [-0.3, 0.7], [0.4, 0.7]])
+    cloud = random.randint(4, size=n_samples)
+    X = centers[cloud] + np.sqrt(0.03) * random.normal(size=(n_samples, 2))
+    return X, np.where(cloud >= 2, 1, -1)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from zeronorm.files import read_json, readable_json, write_text
-from zeronorm.kernels import Kernel, row_blocks
+from zeronorm.kernels import BLOCK_ROWS, Kernel, row_blocks
 
 FORMAT = "zeronorm-expansion"
 VERSION = 1
@@ -136,13 +136,15 @@ class KernelExpansion:
         if not sparse.issparse(X):
             X = np.asarray(X)
         n_rows = X.shape[0]
-        values = np.empty((n_rows, self.n_outputs))
         if self._values is None:
-            values[:] = self.intercept
+            values = np.zeros((n_rows, self.n_outputs))
+        elif n_rows <= BLOCK_ROWS:
+            values = self._values(X) @ self.coef
         else:
+            values = np.empty((n_rows, self.n_outputs))
             for rows in row_blocks(n_rows):
-                np.matmul(self._values(X[rows]), self.coef, out=values[rows])
-            values += self.intercept
+                values[rows] = self._values(X[rows]) @ self.coef
+        values += self.intercept
         if self.vote_classes is not None:
             return _votes(values, self.vote_classes)
         return values[:, 0] if self.n_outputs == 1 else values

@@ -24,6 +24,10 @@ KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 BLOCK_ROWS = 2048
 
 
+#: Up to so many terms the values of a block are laid out term by term.
+FEW_TERMS = 64
+
+
 def row_blocks(n_rows: int, rows: int = BLOCK_ROWS) -> Iterator[slice]:
     """Yield the slices that cut ``n_rows`` rows into blocks."""
     for start in range(0, n_rows, rows):
@@ -177,15 +181,16 @@ class Kernel:
 
     def _prepare_rbf(self, V: Any) -> Callable[[Any], np.ndarray]:
         gamma = self.gamma
-        doubled = (V * (2.0 * gamma)).T
-        if not sparse.issparse(doubled):
-            doubled = np.ascontiguousarray(doubled)
+        doubled = V * (2.0 * gamma)
         offsets = gamma * _squared_norms(V)
+        # Few terms: terms by rows in memory, so that every step runs along long lines.
+        is_few = not sparse.issparse(V) and V.shape[0] <= FEW_TERMS
+        doubled = doubled if is_few else doubled.T
 
         def block(X: Any) -> np.ndarray:
             X = _float_rows(X)
-            values = _dense(X @ doubled)
-            values -= (gamma * _squared_norms(X))[:, None]
+            values = _dense(doubled @ X.T).T if is_few else _dense(X @ doubled)
+            values -= gamma * _squared_norms(X)[:, None]
             values -= offsets
             # Rounding may leave a squared distance a hair below zero.
             np.minimum(values, 0.0, out=values)

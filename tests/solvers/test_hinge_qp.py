@@ -7,7 +7,8 @@ from problems import COSTS, PROBLEMS, inseparable, kernel_problem
 from scipy import sparse
 from sklearn.svm import SVC
 
-from zeronorm.solvers.hinge_qp import HingeRidge, solve_hinge_ridge
+from zeronorm.solvers.hinge_qp import Start, solve_hinge_ridge
+from zeronorm.solvers.hinge_ridge import HingeRidge
 from zeronorm.solvers.rows import ScaledRows
 
 
@@ -105,9 +106,8 @@ def test_warm_start_ends_at_the_same_optimum():
     cost = np.full(len(y), 10.0)
     cold = solve_hinge_ridge(ScaledRows(K, scale), y, cost, tolerance=1e-9)
     other = solve_hinge_ridge(ScaledRows(K, scale[::-1].copy()), y, cost, tolerance=1e-9)
-    warm = solve_hinge_ridge(
-        ScaledRows(K, scale), y, cost, dual=other.dual, intercept=other.intercept, tolerance=1e-9
-    )
+    start = Start(other.dual, other.intercept, other.weights)
+    warm = solve_hinge_ridge(ScaledRows(K, scale), y, cost, start=start, tolerance=1e-9)
     assert warm.primal == pytest.approx(cold.primal, rel=1e-8)
 
 

@@ -30,7 +30,7 @@ from zeronorm.base import (
 )
 from zeronorm.checks import check_not_negative
 from zeronorm.solvers.hinge_lp import HingeLP, solve_largest_coefficient
-from zeronorm.solvers.hinge_qp import HingeRidge
+from zeronorm.solvers.hinge_ridge import HingeRidge
 from zeronorm.solvers.reweighting import Penalty, reweight
 
 
@@ -197,7 +197,7 @@ class ZeroNormSVC(SparseKernelClassifier):
             warn_not_converged(
                 f"ZeroNormSVC stopped after {result.rounds} rounds with a relative change of "
                 f"{result.change:.1e} and a duality gap of {result.gap:.1e} (tol={self.tol:g}). "
-                "Raise max_iter or tol."
+                "Raise max_iter or tol; far too small a gamma for so large a C also ends like this."
             )
         history = {key: np.array(values) for key, values in result.history.items()}
         objective = result.history["objective"][-1]

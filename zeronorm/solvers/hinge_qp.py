@@ -25,12 +25,10 @@ feasible in the next.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from zeronorm.solvers.reweighting import Round
 from zeronorm.solvers.rows import ScaledRows
 
 #: Smoothing width of a cold and a warm start, its factor per multiplier step, and its floor.
@@ -40,77 +38,13 @@ COLD_WIDTH, WARM_WIDTH, WIDTH_FACTOR, WIDTH_FLOOR = 1.0, 0.3, 0.1, 1e-9
 SAMPLE_COLUMNS = 128
 
 
-class HingeRidge:
-    """The weighted problem for the reweighting loop, with one or several outputs.
+@dataclass
+class Start:
+    """Warm start: dual variables in [0, cost], intercept and weights of a similar problem."""
 
-    Parameters
-    ----------
-    values : ndarray of shape (n, m)
-        Kernel values of the rows with the candidate vectors.
-    targets : ndarray of shape (n, n_outputs)
-        Labels -1 and +1 of each output.
-    cost : ndarray of shape (n,)
-        Positive cost of each row's hinge.
-    quadratic : ndarray of shape (m, m), optional
-        Positive semidefinite Q: adds 1/2 alpha' Q alpha, for each output.
-    """
-
-    def __init__(
-        self,
-        values: np.ndarray,
-        targets: np.ndarray,
-        cost: np.ndarray,
-        quadratic: np.ndarray | None = None,
-    ) -> None:
-        self.values, self.targets, self.cost = values, targets, cost
-        self.quadratic = quadratic
-        self.last: list[HingeRidgeSolution | None] = [None] * targets.shape[1]
-
-    @property
-    def n_columns(self) -> int:
-        """Number of terms that are left."""
-        return self.values.shape[1]
-
-    def keep(self, columns: np.ndarray) -> None:
-        """Forget the other terms."""
-        self.values = np.ascontiguousarray(self.values[:, columns])
-        if self.quadratic is not None:
-            self.quadratic = self.quadratic[np.ix_(columns, columns)]
-
-    def solve(self, scale: np.ndarray, tolerance: float) -> Round:
-        """Solve with Lambda = diag(1 / scale), each output warm started from its last solution."""
-        rows, to_coef = self._features(np.sqrt(scale))
-        coef = np.empty((self.n_columns, len(self.last)))
-        loss = 0.0
-        for k, last in enumerate(self.last):
-            solution = solve_hinge_ridge(
-                rows,
-                self.targets[:, k],
-                self.cost,
-                dual=None if last is None else last.dual,
-                intercept=0.0 if last is None else last.intercept,
-                tolerance=tolerance,
-            )
-            self.last[k] = solution
-            coef[:, k] = to_coef(solution.weights)
-            slack = np.maximum(1.0 - self.targets[:, k] * solution.scores, 0.0)
-            loss += float(self.cost @ slack)
-        if self.quadratic is not None:
-            loss += 0.5 * float(np.sum(coef * (self.quadratic @ coef)))
-        solutions = [solution for solution in self.last if solution is not None]
-        intercept = np.array([solution.intercept for solution in solutions])
-        return Round(coef, intercept, loss, max(solution.gap for solution in solutions))
-
-    def _features(self, scale: np.ndarray) -> tuple[ScaledRows, Callable[[np.ndarray], np.ndarray]]:
-        """Features in which the whole quadratic term is 1/2 |v|^2, and the way back to alpha."""
-        if self.quadratic is None:
-            return ScaledRows(self.values, scale), lambda v: scale * v
-        # alpha = scale * u; the form in u is I + S Q S = L L', and v = L' u.
-        form = self.quadratic * scale * scale[:, None]
-        form.flat[:: len(scale) + 1] += 1.0
-        inverse = np.linalg.inv(np.linalg.cholesky(form))
-        features = (self.values * scale) @ inverse.T
-        return ScaledRows(features, np.ones(len(scale))), lambda v: scale * (v @ inverse)
+    dual: np.ndarray
+    intercept: float
+    weights: np.ndarray
 
 
 @dataclass
@@ -135,8 +69,7 @@ def solve_hinge_ridge(
     target: np.ndarray,
     cost: np.ndarray,
     *,
-    dual: np.ndarray | None = None,
-    intercept: float = 0.0,
+    start: Start | None = None,
     tolerance: float = 1e-6,
     max_steps: int = 1000,
 ) -> HingeRidgeSolution:
@@ -150,41 +83,46 @@ def solve_hinge_ridge(
         Labels -1 and +1, both present.
     cost : ndarray of shape (n,)
         Positive cost of each row's hinge.
-    dual, intercept : warm start
-        Dual variables in [0, cost] and intercept of a similar problem.
+    start : Start, optional
+        Solution of a similar problem.
     tolerance : float
         Relative duality gap at which to stop.
     max_steps : int
         Most Newton steps; the solution then comes back with the gap it has.
     """
     width = WARM_WIDTH
-    if dual is None:
-        dual, intercept, width = _cold_start(rows, target, cost)
-    state = _Smoothed(rows, target, cost, dual, intercept, width)
-    while not state.certify(tolerance) and state.steps < max_steps:
+    if start is None:
+        start, width = _cold_start(rows, target, cost)
+    state = _Smoothed(rows, target, cost, start, width)
+    # At least one step: a warm start may pass the gap as it is, yet vanishing terms must go on.
+    while state.steps == 0 or not state.certify(tolerance):
+        if state.steps >= max_steps:
+            break
         if not state.is_solved:
-            state.newton_step()
+            if not state.newton_step():
+                break
         elif state.width > WIDTH_FLOOR:
             state.move_multipliers()
         else:
             break
+    if not np.isfinite(state.gap):
+        state.measure_gap()
     return HingeRidgeSolution(
         state.v, state.b, state.scores, state.certificate, state.primal, state.gap, state.steps
     )
 
 
-def _cold_start(
-    rows: ScaledRows, target: np.ndarray, cost: np.ndarray
-) -> tuple[np.ndarray, float, float]:
-    """Multipliers from a problem with few columns, whose Gram matrix estimates the full one."""
+def _cold_start(rows: ScaledRows, target: np.ndarray, cost: np.ndarray) -> tuple[Start, float]:
+    """Start from a problem with few columns, whose Gram matrix estimates the full one."""
     n, m = rows.shape
     if m <= 2 * SAMPLE_COLUMNS:
-        return np.zeros(n), 0.0, COLD_WIDTH
+        return Start(np.zeros(n), 0.0, np.zeros(m)), COLD_WIDTH
     columns = np.linspace(0, m - 1, SAMPLE_COLUMNS).astype(np.intp)
     scale = rows.scale[columns] * np.sqrt(m / SAMPLE_COLUMNS)
     sample = ScaledRows(np.ascontiguousarray(rows.values[:, columns]), scale)
     rough = solve_hinge_ridge(sample, target, cost, tolerance=0.05)
-    return rough.dual, rough.intercept, WARM_WIDTH
+    weights = rows.adjoint(target * rough.dual)
+    return Start(rough.dual, rough.intercept, weights), WARM_WIDTH
 
 
 class _Smoothed:
@@ -195,17 +133,15 @@ class _Smoothed:
         rows: ScaledRows,
         target: np.ndarray,
         cost: np.ndarray,
-        dual: np.ndarray,
-        intercept: float,
+        start: Start,
         width: float,
     ) -> None:
         self.rows, self.target, self.cost = rows, target, cost
-        self.base, self.b, self.width = dual, intercept, width
-        self.stiffness = cost / width
-        self.v = rows.adjoint(target * dual)
-        self.scores = rows.apply(self.v) + intercept
+        self.base, self.b, self.v = start.dual, start.intercept, start.weights
+        self.width, self.stiffness = width, cost / width
+        self.scores = rows.apply(self.v) + self.b
         self.steps = 0
-        self.best, self.certificate, self.gap = -np.inf, dual, np.inf
+        self.best, self.certificate, self.gap = -np.inf, start.dual, np.inf
         self.is_solved = False
         self._evaluate()
 
@@ -225,10 +161,10 @@ class _Smoothed:
         """Whether the duality gap is small enough; measured only where it may be."""
         estimate = self.beta.sum() - 0.5 * (self.w @ self.w)
         if self.primal - estimate <= 2.0 * tolerance * self.primal or self.is_solved:
-            self._measure_gap()
+            self.measure_gap()
         return self.gap <= tolerance
 
-    def _measure_gap(self) -> None:
+    def measure_gap(self) -> None:
         """Gap between the primal value and the best dual value so far."""
         # A dual point needs y'beta = 0: scale the heavier class down.
         heavy = self.target == -np.sign(self.gradient_b)
@@ -241,8 +177,11 @@ class _Smoothed:
             self.best, self.certificate = value, beta
         self.gap = (self.primal - self.best) / self.primal if self.primal > 0 else 0.0
 
-    def newton_step(self) -> None:
-        """Take a Newton step, or find that the smoothed problem is solved well enough."""
+    def newton_step(self) -> bool:
+        """Take a Newton step, or find that the smoothed problem is solved well enough.
+
+        False if rounding has left no direction that descends.
+        """
         step, step_b = self._direction(self.gradient, self.gradient_b)
         descent = float(self.gradient @ step + self.gradient_b * step_b)
         # Inexact augmented Lagrangian: half the Newton decrement, what is left to gain, is small
@@ -250,7 +189,9 @@ class _Smoothed:
         moved = self.beta - self.base
         if -descent <= 0.01 * (moved @ (moved / self.stiffness)):
             self.is_solved = True
-            return
+            return True
+        if not descent < 0:
+            return False
         change = self.rows.apply(step) + step_b
         length = self._line_search(step, self.target * change, descent)
         self.v = self.v + length * step
@@ -265,6 +206,7 @@ class _Smoothed:
             and np.array_equal(free, self.is_free)
             and np.array_equal(at_cost, self.raw > self.cost)
         )
+        return True
 
     def move_multipliers(self) -> None:
         """Accept the dual variables as multipliers, and smooth less."""
@@ -329,5 +271,8 @@ def _solve_two(matrix: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.nda
     By numpy, not by scipy's Cholesky: the two carry BLAS libraries of their own, and on few cores
     their thread pools, waiting for each other, cost more than the factor of two in the work.
     """
+    # What rounding can hide goes on the diagonal: nearly equal rows would make it singular. The
+    # direction stays one of descent, and the certificate does not depend on it.
+    matrix.flat[:: len(matrix) + 1] += 1e-13 * matrix.diagonal().max()
     both = np.linalg.solve(matrix, np.column_stack([a, b]))
     return both[:, 0], both[:, 1]

@@ -147,11 +147,13 @@ def reweight(
     rough = ROUGH
     while result.rounds < max_rounds and not single and len(result.terms):
         rough = max(min(0.9 * rough, result.change / 2), tolerance)
-        solution = _descend(problem, penalty, result.coef, objective, rough)
+        solution, is_lower = _descend(problem, penalty, result.coef, objective, rough)
+        result.gap = solution.gap
+        if not is_lower:
+            break
         old, result.coef, result.intercept = result.coef, solution.coef, solution.intercept
         norm = np.linalg.norm(result.coef)
         result.change = float(np.linalg.norm(result.coef - old) / norm) if norm > 0 else 0.0
-        result.gap = solution.gap
         objective = _drop_and_record(problem, penalty, result, solution.loss)
         if result.is_converged(tolerance):
             break
@@ -160,15 +162,22 @@ def reweight(
 
 def _descend(
     problem: WeightedProblem, penalty: Penalty, coef: np.ndarray, objective: float, rough: float
-) -> Round:
-    """Solve the next weighted problem, more exactly if the true objective would not fall."""
+) -> tuple[Round, bool]:
+    """Solve the next weighted problem, more exactly if the true objective would not fall.
+
+    Also say whether it falls: not where the problem is too badly conditioned to go on.
+    """
     scale = penalty.scale(coef)
+    is_retry = False
     while True:
         solution = problem.solve(scale, rough)
         rise = penalty.value(solution.coef) + solution.loss - objective
-        if rise <= 1e-9 * abs(objective) or rough <= 1e-9:
-            return solution
+        if rise <= 1e-9 * abs(objective):
+            return solution, True
+        if rough < 1e-10 or (is_retry and not solution.gap <= rough):
+            return solution, False
         rough = min(rough, solution.gap) / 10
+        is_retry = True
 
 
 def _drop_and_record(
