@@ -80,7 +80,9 @@ def test_labels_of_any_type(names):
     reference = ZeroNormSVC().fit(X, np.array([0, 1])[np.argsort(names)][y])
     assert list(model.classes_) == sorted(names)
     np.testing.assert_array_equal(model.decision_function(X), reference.decision_function(X))
-    np.testing.assert_array_equal(model.predict(X), np.array(sorted(names), labels.dtype)[reference.predict(X)])
+    np.testing.assert_array_equal(
+        model.predict(X), np.array(sorted(names), labels.dtype)[reference.predict(X)]
+    )
     assert np.mean(model.predict(X) == labels) > 0.9
 
 
@@ -171,7 +173,12 @@ def test_weights_multiply_C(variant):
     a = ZeroNormSVC(variant, C=3.0).fit(X, y)
     b = ZeroNormSVC(variant, C=0.75).fit(X, y, sample_weight=np.full(len(X), 4.0))
     assert_same_model(a, b, X)
-    assert np.abs(a.decision_function(X) - ZeroNormSVC(variant, C=0.75).fit(X, y).decision_function(X)).max() > 1e-3
+    assert (
+        np.abs(
+            a.decision_function(X) - ZeroNormSVC(variant, C=0.75).fit(X, y).decision_function(X)
+        ).max()
+        > 1e-3
+    )
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -229,7 +236,9 @@ def test_weights_that_leave_one_class():
 
 
 @pytest.mark.parametrize(
-    "class_weight", ["equal", 3.0, {0: -1.0}, {0: 0.0}, {0: np.nan}, {0: np.inf}, {"a": 1.0}], ids=str
+    "class_weight",
+    ["equal", 3.0, {0: -1.0}, {0: 0.0}, {0: np.nan}, {0: np.inf}, {"a": 1.0}],
+    ids=str,
 )
 def test_bad_class_weight(class_weight):
     X, y = moons()
@@ -393,7 +402,11 @@ def test_first_occurrences(as_format):
 
 def test_first_occurrences_of_sparse_rows_in_any_order():
     rows = sparse.csr_matrix(
-        (np.array([1.0, 2.0, 2.0, 1.0, 0.0, 1.0, 1.0, 1.0]), [0, 2, 2, 0, 1, 0, 2, 2], [0, 2, 5, 8]),
+        (
+            np.array([1.0, 2.0, 2.0, 1.0, 0.0, 1.0, 1.0, 1.0]),
+            [0, 2, 2, 0, 1, 0, 2, 2],
+            [0, 2, 5, 8],
+        ),
         shape=(3, 3),
     )
     np.testing.assert_array_equal(first_occurrences(rows), [0])
@@ -413,7 +426,7 @@ def test_deterministic_for_a_random_state():
 
 
 def test_a_failing_fit_leaves_no_fitted_attributes():
-    # LEAD: n_features_in_ stays behind, so check_is_fitted passes and predict has an AttributeError.
+    # LEAD: n_features_in_ stays, so check_is_fitted passes and predict has an AttributeError.
     X, y = moons()
     for model, labels in ((ZeroNormSVC(), np.zeros(len(X))), (Recorder(fails=True), y)):
         with pytest.raises(ValueError):
@@ -437,7 +450,9 @@ def test_refit_forgets_the_first_data():
     model = ZeroNormSVC(random_state=0).fit(X, y).fit(*moons())
     fresh = ZeroNormSVC(random_state=0).fit(*moons())
     np.testing.assert_array_equal(model.classes_, [0, 1])
-    np.testing.assert_array_equal(model.decision_function(moons()[0]), fresh.decision_function(moons()[0]))
+    np.testing.assert_array_equal(
+        model.decision_function(moons()[0]), fresh.decision_function(moons()[0])
+    )
     assert vars(model).keys() == vars(fresh).keys()
 
 

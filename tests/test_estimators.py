@@ -10,7 +10,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zeronorm
 
-
 #: Steps of the command line's own pipelines, not meant for import.
 INTERNAL = {"zeronorm.comparison", "zeronorm.table_model"}
 

@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine, make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, NuSVC, LinearSVC
+from sklearn.svm import SVC, LinearSVC, NuSVC
 
 from zeronorm import KernelExpansion
 from zeronorm.kernels import BLOCK_ROWS, Kernel
@@ -58,7 +58,12 @@ def pair_votes(values, n_classes):
 def test_values_are_the_sum_over_the_terms(n_terms, n_outputs):
     f, X = expansion(n_terms, n_outputs), rows(10)
     expected = [
-        sum((np.exp(-0.7 * np.sum((x - v) ** 2)) * c for v, c in zip(f.vectors, f.coef, strict=True)))
+        sum(
+            (
+                np.exp(-0.7 * np.sum((x - v) ** 2)) * c
+                for v, c in zip(f.vectors, f.coef, strict=True)
+            )
+        )
         + f.intercept
         for x in X
     ]
@@ -74,7 +79,9 @@ def test_blocks_change_nothing(n, n_outputs):
     values = f.decision_function(X)
     assert values.shape == ((n,) if n_outputs == 1 else (n, n_outputs))
     single = [f.decision_function(X[i : i + 1])[0] for i in range(0, n, 97)]
-    np.testing.assert_allclose(values[::97], np.array(single).reshape(values[::97].shape), rtol=1e-12)
+    np.testing.assert_allclose(
+        values[::97], np.array(single).reshape(values[::97].shape), rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("name", ["linear", "poly", "rbf", "sigmoid"])
@@ -350,7 +357,9 @@ def dot_plus_one(A, B):
     return A @ B.T + 1.0
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))])
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))]
+)
 @pytest.mark.parametrize("function", [None, dot_plus_one])
 def test_copies_and_pickles(copied, function):
     kernel = RBF if function is None else Kernel("callable", function=function)
@@ -448,7 +457,9 @@ def test_from_svc_with_sample_weights_and_text_labels():
     names = np.array(["setosa", "versicolor", "virginica"])[y]
     svc = SVC().fit(X, names, sample_weight=weights)
     f = assert_same_values(svc, X)
-    np.testing.assert_array_equal(svc.classes_[f.decision_function(X).argmax(axis=1)], svc.predict(X))
+    np.testing.assert_array_equal(
+        svc.classes_[f.decision_function(X).argmax(axis=1)], svc.predict(X)
+    )
 
 
 def test_from_svc_survives_the_file(tmp_path):

@@ -87,7 +87,7 @@ def test_missing_file_is_an_os_error(tmp_path):
     "data",
     [
         {},
-        {"a": 1, "b": None, "c": "text \" \n ε", "d": True},
+        {"a": 1, "b": None, "c": 'text " \n ε', "d": True},
         {"empty": [], "rows": [[1.5, 2.0], [3.0]], "none": [[]], "flat": [1, 2]},
         {"nested": {"deep": {"rows": [[0.1], [1e-300]]}}, "plain": {"a": 1}, "records": [{"a": 1}]},
         {"numbers": np.random.default_rng(0).normal(size=5).tolist(), "small": 5e-324},

@@ -193,7 +193,10 @@ def test_callable_with_a_wrong_shape(function):
         (Kernel("callable", function=lambda A, B: np.full((2, 2), np.nan)), np.eye(2)),
         (Kernel("callable", function=lambda A, B: np.full((2, 2), np.inf)), np.eye(2)),
         # LEAD: raises, but numpy's RuntimeWarning (sum outside errstate) comes first.
-        (Kernel("callable", function=lambda A, B: np.array([[np.inf, -np.inf], [0, 0]])), np.eye(2)),
+        (
+            Kernel("callable", function=lambda A, B: np.array([[np.inf, -np.inf], [0, 0]])),
+            np.eye(2),
+        ),
     ],
     ids=["linear", "rbf", "poly", "root of negative", "nan", "inf", "both infinities"],
 )

@@ -6,6 +6,7 @@ Every test runs with RuntimeWarning as an error: no overflow or NaN of NumPy may
 import datetime
 import traceback
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -86,9 +87,9 @@ def is_meant(error):
 
 def fit_and_check(X, y, options, **fit_options):
     """Fit; if that works, the model must be finite and usable."""
-    model = ZeroNormSVC(**options)
-    fitted = refusal(lambda: model.fit(X, y, **fit_options), X)
-    if fitted is None:
+    # Few rounds: whether such problems converge is not the question here.
+    model = ZeroNormSVC(**{"max_iter": 3} | options)
+    if refusal(lambda: model.fit(X, y, **fit_options), X) is None:
         return None
     for name in ("support_vectors_", "dual_coef_", "intercept_", "objective_"):
         assert np.isfinite(getattr(model, name)).all(), f"{name} is not finite"
@@ -131,6 +132,7 @@ def test_fit_on_arbitrary_numbers(data):
 @few
 @given(st.data())
 def test_fit_on_finite_numbers_of_any_size(data):
+    # LEAD: RuntimeWarning (values.sum() in Kernel.matrix).
     n, d = data.draw(st.integers(2, 12)), data.draw(st.integers(1, 3))
     numbers = st.floats(allow_nan=False, allow_infinity=False)
     X = data.draw(arrays(np.float64, (n, d), elements=numbers))
@@ -139,30 +141,36 @@ def test_fit_on_finite_numbers_of_any_size(data):
 
 @few
 @given(
-    exponents=st.lists(st.sampled_from([-150, -100, -20, -8, 0, 8, 20, 100, 150]), min_size=2, max_size=2),
+    exponents=st.lists(
+        st.sampled_from([-150, -100, -20, -8, 0, 8, 20, 100, 150]), min_size=2, max_size=2
+    ),
     options=st.sampled_from(SETTINGS),
     as_sparse=st.booleans(),
 )
 def test_columns_of_very_different_scale(exponents, options, as_sparse):
+    # LEAD: RuntimeWarning in hinge_qp (linear, [-100, 100]); "shape mismatch" in hinge_lp.
     X, y = moons(24)
     X = X * 10.0 ** np.array(exponents)
     fit_and_check(sparse.csr_matrix(X) if as_sparse else X, y, options)
 
 
 @pytest.mark.parametrize("options", SETTINGS, ids=str)
-@pytest.mark.parametrize("scale", [1e-150, 1e-20, 1e-8, 1e8, 1e20, 1e150], ids=str)
+@pytest.mark.parametrize("scale", [1e-150, 1e-20, 1e-4, 1e4, 1e20, 1e150], ids=str)
 def test_whole_tables_of_one_scale(scale, options):
     """The rbf kernel with gamma="scale" does not see the scale at all, as long as squares exist."""
+    # LEAD: linear: overflow in hinge_qp at 1e150; B, linear: HiGHS refuses entries above 1e15,
+    # the refusal is not looked at, and NumPy complains of a shape mismatch in hinge_lp.solve.
     X, y = moons(30)
     model = fit_and_check(X * scale, y, options)
     default_gamma = options.get("kernel", "rbf") == "rbf" and "gamma" not in options
     if default_gamma and 1e-100 < scale < 1e100:
-        assert model.score(X * scale, y) == ZeroNormSVC(**options).fit(X, y).score(X, y)
+        assert model.score(X * scale, y) == fit_and_check(X, y, options).score(X, y)
 
 
 @pytest.mark.parametrize("options", SETTINGS, ids=str)
-@pytest.mark.parametrize("C", [1e-300, 1e-100, 1e-12, 1e6, 1e12, 1e100, 1e300], ids=str)
+@pytest.mark.parametrize("C", [1e-300, 1e-12, 1e12, 1e300], ids=str)
 def test_costs_of_any_size(C, options):
+    # LEAD: overflow in hinge_qp; LinearProgramError is a RuntimeError.
     fit_and_check(*moons(24), options | {"C": C})
 
 
@@ -173,6 +181,7 @@ def test_costs_of_any_size(C, options):
     options=st.sampled_from(SETTINGS),
 )
 def test_weights_of_any_size(cost, weights, options):
+    # LEAD: as above, and C * weight overflows in base.py before its check.
     X, y = moons(24)
     fit_and_check(X, y, options | {"C": cost}, sample_weight=weights)
 
@@ -212,8 +221,9 @@ def test_degenerate_but_legal(X, y, options):
 
 
 @pytest.mark.parametrize("options", SETTINGS, ids=str)
-@pytest.mark.parametrize("offset", [1e4, 1e8, 1e12, -1e15], ids=str)
+@pytest.mark.parametrize("offset", [1e4, -1e8, 1e15], ids=str)
 def test_rows_far_from_zero(offset, options):
+    # LEAD: "shape mismatch" in hinge_lp again (kernel values above 1e15).
     fit_and_check(offset + np.arange(12.0).reshape(6, 2), [0, 1, 0, 1, 1, 0], options)
 
 
@@ -232,25 +242,34 @@ def test_missing_and_infinite_values_are_named(as_format, value, place):
 # --- predict -----------------------------------------------------------------------------------
 
 
-MODELS = [ZeroNormSVC(**options).fit(*moons(40)) for options in SETTINGS]
+@cache
+def fitted(place):
+    """The model with the settings at this place of SETTINGS."""
+    return ZeroNormSVC(**SETTINGS[place]).fit(*moons(40))
+
+
+PLACES = range(len(SETTINGS))
 
 
 @few
 @given(
-    arrays(np.float64, st.tuples(st.integers(1, 6), st.just(2)), elements=st.sampled_from(EXTREMES)),
-    st.sampled_from(MODELS),
+    arrays(
+        np.float64, st.tuples(st.integers(1, 6), st.just(2)), elements=st.sampled_from(EXTREMES)
+    ),
+    st.sampled_from(PLACES),
     st.sampled_from([np.asarray, sparse.csr_matrix, lambda X: X.tolist()]),
 )
-def test_predict_arbitrary_numbers(X, model, as_format):
-    values = check_prediction(model, as_format(X))
+def test_predict_arbitrary_numbers(X, place, as_format):
+    # LEAD: RuntimeWarning (overflow in matmul, multiply, power) before the ValueError.
+    values = check_prediction(fitted(place), as_format(X))
     assert values is None or np.isfinite(X).all()
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda m: str(m))
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: str(SETTINGS[place]))
 @pytest.mark.parametrize("scale", [0.0, 1e-300, 1e-150, 1e30, 1e150, 1e300], ids=str)
-def test_predict_far_away(scale, model):
-    X = moons(40)[0] * scale
-    values = check_prediction(model, X)
+def test_predict_far_away(scale, place):
+    # LEAD: as above.
+    values = check_prediction(fitted(place), moons(40)[0] * scale)
     if scale <= 1.0:
         assert values is not None
 
@@ -258,7 +277,7 @@ def test_predict_far_away(scale, model):
 @few
 @given(arrays(np.float32, (3, 2), elements=st.floats(width=32)))
 def test_predict_float32(X):
-    check_prediction(MODELS[0], X)
+    check_prediction(fitted(0), X)
 
 
 # --- things that are no table of numbers -------------------------------------------------------
@@ -288,10 +307,9 @@ NO_TABLES = {
 @pytest.mark.parametrize("X", NO_TABLES.values(), ids=NO_TABLES)
 def test_no_table_is_refused(X):
     # TypeError is what scikit-learn raises for some of these.
-    fitted = ZeroNormSVC().fit(*moons(40))
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        for action in (lambda: ZeroNormSVC().fit(X, [0, 1] * 5), lambda: fitted.predict(X)):
+        for action in (lambda: ZeroNormSVC().fit(X, [0, 1] * 5), lambda: fitted(0).predict(X)):
             with pytest.raises((ValueError, TypeError)) as caught:
                 action()
             assert len(str(caught.value)) > 20 and not isinstance(caught.value, NotFittedError)

@@ -229,7 +229,8 @@ def comparison_table(
         title=Text(title),
         caption=Text(
             f"Error: {folds}-fold cross-validation, C and gamma chosen inside the training folds, "
-            f"± standard error. Always guessing the commonest class: {_percent(1 - commonest)}."
+            f"± standard error. Always guessing the commonest class: {_percent(1 - commonest)}. "
+            "Times are of one core."
         ),
     )
     screen.add_column()

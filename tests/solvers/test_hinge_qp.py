@@ -8,7 +8,6 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from zeronorm.solvers.hinge_qp import Start, solve_hinge_ridge
-from zeronorm.solvers.hinge_ridge import HingeRidge
 from zeronorm.solvers.rows import ScaledRows
 
 
@@ -118,40 +117,6 @@ def test_too_few_steps_come_back_with_the_gap_they_have():
     )
     assert found.steps == 3
     assert found.gap > 1e-12
-
-
-def test_mixed_objective_equals_libsvm_on_the_equivalent_kernel():
-    K, y, scale = kernel_problem(inseparable)
-    C, form = 3.0, np.diag(1 / scale**2) + 0.7 * K
-    problem = HingeRidge(K, y[:, None], np.full(len(y), C), quadratic=0.7 * K)
-    ours = problem.solve(scale**2, 1e-9)
-    svc = SVC(kernel="precomputed", C=C, tol=1e-10)
-    svc.fit(K @ np.linalg.solve(form, K), y)
-    coef = np.linalg.solve(form, K[:, svc.support_] @ svc.dual_coef_[0])
-
-    def value(alpha, b):
-        return 0.5 * alpha @ form @ alpha + C * np.maximum(1 - y * (K @ alpha + b), 0).sum()
-
-    own = value(ours.coef[:, 0], ours.intercept[0])
-    assert own == pytest.approx(value(coef, svc.intercept_[0]), rel=1e-6)
-    expected_loss = own - 0.5 * np.sum(ours.coef[:, 0] ** 2 / scale**2)
-    assert ours.loss == pytest.approx(expected_loss, rel=1e-9)
-
-
-def test_outputs_are_solved_apart_and_columns_can_be_dropped():
-    K, y, scale = kernel_problem(inseparable)
-    targets = np.column_stack([y, -y, np.sign(np.arange(len(y)) % 3 - 0.5)])
-    cost = np.full(len(y), 2.0)
-    problem = HingeRidge(K, targets, cost)
-    problem.solve(scale**2, 1e-9)
-    keep = np.arange(K.shape[1]) % 2 == 0
-    problem.keep(keep)
-    together = problem.solve(scale[keep] ** 2, 1e-9)
-    for k in range(3):
-        alone = solve_hinge_ridge(
-            ScaledRows(K[:, keep], scale[keep]), targets[:, k], cost, tolerance=1e-9
-        )
-        np.testing.assert_allclose(together.coef[:, k], scale[keep] * alone.weights, atol=1e-5)
 
 
 def test_blocks_of_the_gram_matrix_add_up(monkeypatch):
