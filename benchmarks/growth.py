@@ -8,7 +8,6 @@ C and gamma from a search inside 2 000 rows; the error is on 10 000 fresh rows.
 
 import argparse
 import json
-import os
 import resource
 import subprocess
 import sys

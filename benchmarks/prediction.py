@@ -96,7 +96,7 @@ def render() -> str:
     lines = [
         [
             row["what"],
-            f"{1e6 * row['seconds']:.1f} µs" if row["rows"] == 1 else f"{1e3 * row['seconds']:.1f} ms",
+            record.duration(row["seconds"]),
             "" if row["rows"] == 1 else f"{row['seconds'] / hand:.2f}",
             f"{100 * row['error']:.2f}" if "error" in row else "",
         ]

@@ -70,6 +70,14 @@ def markdown(header: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def duration(seconds: float) -> str:
+    """Seconds in the unit that reads best."""
+    for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
 def mean_and_error(values) -> tuple[float, float]:
     """Mean and its standard error."""
     values = np.asarray(values, dtype=float)

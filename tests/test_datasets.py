@@ -4,7 +4,9 @@ import pytest
 from zeronorm.datasets import make_ringnorm, make_ripley, make_waveform
 
 
-@pytest.mark.parametrize("make", [make_waveform, make_ringnorm, make_ripley], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "make", [make_waveform, make_ringnorm, make_ripley], ids=lambda f: f.__name__
+)
 def test_shapes_and_seeds(make):
     X, y = make(50, random_state=3)
     assert len(X) == len(y) == 50 and set(np.unique(y)) <= {-1, 1}

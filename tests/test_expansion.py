@@ -268,25 +268,21 @@ DAMAGES = {
     "unknown kernel": damaged(kernel={"name": "x", "gamma": 1, "degree": 3, "coef0": 0}),
     "callable kernel": damaged(kernel={"name": "callable", "gamma": 1, "degree": 3, "coef0": 0}),
     "NaN gamma": damaged(kernel={"name": "rbf", "gamma": np.nan, "degree": 3, "coef0": 0}),
-    # LEAD: TypeError from np.isfinite.
     "huge gamma": damaged(kernel={"name": "rbf", "gamma": 10**400, "degree": 3, "coef0": 0}),
     "NaN vector": damaged(vectors=[[1.0, np.nan, 0.0], [0.0, 0.0, 0.0]]),
     "infinite coef": damaged(coef=[[1.0], [np.inf]]),
     "NaN intercept": damaged(intercept=[np.nan]),
-    # LEAD: OverflowError from np.array.
     "huge coef": damaged(coef=[[1.0], [10**400]]),
     "ragged vectors": damaged(vectors=[[1.0, 2.0, 3.0], [1.0]]),
     "flat vectors": damaged(vectors=[1.0, 2.0]),
     "narrow vectors": damaged(vectors=[[1.0], [2.0]]),
     "vectors as text": damaged(vectors="[[1, 2, 3]]"),
     "text in vectors": damaged(vectors=[["a", 1.0, 2.0], [0.0, 1.0, 2.0]]),
-    # LEAD: NumPy reads the text as numbers.
     "numbers as text": damaged(vectors=[["1", "2", "3"], ["0", "0", "0"]]),
     "null in coef": damaged(coef=[[1.0], [None]]),
     "vectors as object": damaged(vectors={"a": 1}),
     "one vector missing": damaged(vectors=[[1.0, 2.0, 3.0]]),
     "no coef at all": damaged(coef=[]),
-    # LEAD: anything false counts as an empty list.
     "coef and vectors zero": damaged(coef=0, vectors=False),
     "flat coef": damaged(coef=[1.0, 2.0]),
     "number for intercept": damaged(intercept=1.0),
@@ -310,7 +306,6 @@ def test_damaged_file_is_a_value_error_that_names_it(content, tmp_path):
 
 @pytest.mark.parametrize("column", [-1, 0.5, 1e300], ids=str)
 def test_precomputed_columns_in_a_file_are_counts(column, tmp_path):
-    # LEAD: accepted: -1 means the last column, 0.5 column 0, 1e300 a RuntimeWarning.
     data = expansion(1, kernel=Kernel("precomputed")).to_dict() | {"vectors": [[column]]}
     (tmp_path / "strange.json").write_text(json.dumps(data))
     with pytest.raises(ValueError, match=r"strange\.json"):

@@ -146,7 +146,6 @@ def test_no_gradient_without_a_formula(kernel):
 
 
 def test_gradient_of_degree_zero_is_zero():
-    # LEAD: 0 * 0**-1 gives NaN where a product is zero.
     X, V = np.zeros((2, 3)), np.ones((1, 3))
     kernel = Kernel("poly", degree=0)
     np.testing.assert_array_equal(kernel.gradient(X, V, np.ones((2, 1))), np.zeros((1, 3)))
@@ -192,7 +191,6 @@ def test_callable_with_a_wrong_shape(function):
         (Kernel("poly", degree=0.5), [[1.0, 0.0], [-1.0, 0.0]]),
         (Kernel("callable", function=lambda A, B: np.full((2, 2), np.nan)), np.eye(2)),
         (Kernel("callable", function=lambda A, B: np.full((2, 2), np.inf)), np.eye(2)),
-        # LEAD: raises, but numpy's RuntimeWarning (sum outside errstate) comes first.
         (
             Kernel("callable", function=lambda A, B: np.array([[np.inf, -np.inf], [0, 0]])),
             np.eye(2),
@@ -208,7 +206,6 @@ def test_values_that_are_not_finite(kernel, X):
 
 def test_large_finite_values_are_fine():
     """Their sum overflows, which is nobody's business."""
-    # LEAD: numpy's RuntimeWarning from values.sum() escapes.
     X = np.full((4, 1), 1e154)
     np.testing.assert_array_equal(Kernel("linear").matrix(X, X), np.full((4, 4), 1e308))
 
@@ -327,9 +324,7 @@ def test_callable_has_no_description():
         {"name": "rbf", "gamma": "1.0", "degree": 3, "coef0": 0.0},
         {"name": "rbf", "gamma": None, "degree": 3, "coef0": 0.0},
         {"name": "rbf", "gamma": np.nan, "degree": 3, "coef0": 0.0},
-        # LEAD: TypeError from np.isfinite (JSON allows such integers in a file).
         {"name": "rbf", "gamma": 10**400, "degree": 3, "coef0": 0.0},
-        # LEAD: accepted, and the clamp at zero then makes every kernel value 1.
         {"name": "rbf", "gamma": -1.0, "degree": 3, "coef0": 0.0},
         {"name": "poly", "gamma": 1.0, "degree": -3, "coef0": 0.0},
     ],

@@ -68,7 +68,6 @@ def test_one_standard_error_takes_the_sparsest_of_many():
 
 
 def test_one_fold_has_no_standard_error():
-    # LEAD: std(ddof=1) of one fold is NaN, no candidate is good enough: IndexError.
     with np.errstate(all="ignore"):
         assert one_standard_error(results([[0.9], [0.8]], [10, 1])) == 0
 
@@ -131,7 +130,6 @@ def test_one_se_is_at_most_as_dense_as_best():
 
 
 def test_search_with_one_split():
-    # LEAD: the same IndexError, through the public function.
     X, y = moons()
     split = ShuffleSplit(n_splits=1, random_state=0)
     search = sparse_search(ZeroNormSVC(), {"C": [0.1, 1.0]}, cv=split).fit(X, y)

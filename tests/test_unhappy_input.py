@@ -132,7 +132,6 @@ def test_fit_on_arbitrary_numbers(data):
 @few
 @given(st.data())
 def test_fit_on_finite_numbers_of_any_size(data):
-    # LEAD: RuntimeWarning (values.sum() in Kernel.matrix).
     n, d = data.draw(st.integers(2, 12)), data.draw(st.integers(1, 3))
     numbers = st.floats(allow_nan=False, allow_infinity=False)
     X = data.draw(arrays(np.float64, (n, d), elements=numbers))
@@ -148,7 +147,6 @@ def test_fit_on_finite_numbers_of_any_size(data):
     as_sparse=st.booleans(),
 )
 def test_columns_of_very_different_scale(exponents, options, as_sparse):
-    # LEAD: RuntimeWarning in hinge_qp (linear, [-100, 100]); "shape mismatch" in hinge_lp.
     X, y = moons(24)
     X = X * 10.0 ** np.array(exponents)
     fit_and_check(sparse.csr_matrix(X) if as_sparse else X, y, options)
@@ -158,8 +156,6 @@ def test_columns_of_very_different_scale(exponents, options, as_sparse):
 @pytest.mark.parametrize("scale", [1e-150, 1e-20, 1e-4, 1e4, 1e20, 1e150], ids=str)
 def test_whole_tables_of_one_scale(scale, options):
     """The rbf kernel with gamma="scale" does not see the scale at all, as long as squares exist."""
-    # LEAD: linear: overflow in hinge_qp at 1e150; B, linear: HiGHS refuses entries above 1e15,
-    # the refusal is not looked at, and NumPy complains of a shape mismatch in hinge_lp.solve.
     X, y = moons(30)
     model = fit_and_check(X * scale, y, options)
     default_gamma = options.get("kernel", "rbf") == "rbf" and "gamma" not in options
@@ -170,7 +166,6 @@ def test_whole_tables_of_one_scale(scale, options):
 @pytest.mark.parametrize("options", SETTINGS, ids=str)
 @pytest.mark.parametrize("C", [1e-300, 1e-12, 1e12, 1e300], ids=str)
 def test_costs_of_any_size(C, options):
-    # LEAD: overflow in hinge_qp; LinearProgramError is a RuntimeError.
     fit_and_check(*moons(24), options | {"C": C})
 
 
@@ -181,7 +176,6 @@ def test_costs_of_any_size(C, options):
     options=st.sampled_from(SETTINGS),
 )
 def test_weights_of_any_size(cost, weights, options):
-    # LEAD: as above, and C * weight overflows in base.py before its check.
     X, y = moons(24)
     fit_and_check(X, y, options | {"C": cost}, sample_weight=weights)
 
@@ -223,7 +217,6 @@ def test_degenerate_but_legal(X, y, options):
 @pytest.mark.parametrize("options", SETTINGS, ids=str)
 @pytest.mark.parametrize("offset", [1e4, -1e8, 1e15], ids=str)
 def test_rows_far_from_zero(offset, options):
-    # LEAD: "shape mismatch" in hinge_lp again (kernel values above 1e15).
     fit_and_check(offset + np.arange(12.0).reshape(6, 2), [0, 1, 0, 1, 1, 0], options)
 
 
@@ -260,7 +253,6 @@ PLACES = range(len(SETTINGS))
     st.sampled_from([np.asarray, sparse.csr_matrix, lambda X: X.tolist()]),
 )
 def test_predict_arbitrary_numbers(X, place, as_format):
-    # LEAD: RuntimeWarning (overflow in matmul, multiply, power) before the ValueError.
     values = check_prediction(fitted(place), as_format(X))
     assert values is None or np.isfinite(X).all()
 
@@ -268,7 +260,6 @@ def test_predict_arbitrary_numbers(X, place, as_format):
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: str(SETTINGS[place]))
 @pytest.mark.parametrize("scale", [0.0, 1e-300, 1e-150, 1e30, 1e150, 1e300], ids=str)
 def test_predict_far_away(scale, place):
-    # LEAD: as above.
     values = check_prediction(fitted(place), moons(40)[0] * scale)
     if scale <= 1.0:
         assert values is not None

@@ -53,6 +53,7 @@ class Fit:
     objective: float
     n_iter: int
     history: dict[str, np.ndarray]
+    warning: str | None = None
 
 
 class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
@@ -101,10 +102,22 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        self._check_parameters()
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        problem, classes = self._problem(X, y, sample_weight)
-        self._store(problem, self._solve(problem), classes)
+        before = self.__dict__.copy()
+        try:
+            self._check_parameters()
+            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+            # What overflows is found by the checks of the result, which say it in a sentence.
+            with np.errstate(all="ignore"):
+                problem, classes = self._problem(X, y, sample_weight)
+                fit = self._solve(problem)
+            self._store(problem, fit, classes)
+        except BaseException:
+            # Also an interrupt leaves the estimator as it was.
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        if fit.warning is not None:
+            warnings.warn(fit.warning, ConvergenceWarning, stacklevel=2)
         return self
 
     def _check_parameters(self) -> None:
@@ -171,7 +184,12 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return rows if self.kernel == "precomputed" else rows[first_occurrences(X[rows])]
 
     def _store(self, problem: TrainingProblem, fit: Fit, classes: np.ndarray) -> None:
-        """Set the fitted attributes, all at the end, so that a failure leaves none behind."""
+        """Set the fitted attributes."""
+        if not all(np.isfinite(part).all() for part in (fit.coef, fit.intercept, fit.objective)):
+            raise ValueError(
+                "The solution is not finite: the data are too badly scaled for this kernel and C. "
+                "Standardise the features, or take a smaller C."
+            )
         vectors = problem.vectors[fit.terms]
         self.expansion_ = KernelExpansion(vectors, fit.coef, fit.intercept, problem.kernel)
         self.classes_ = classes
@@ -197,7 +215,7 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Positive for ``classes_[1]`` with two classes; one score per class beyond.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "expansion_")
         X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
         values = self.expansion_.decision_function(X)
         if not np.isfinite(values).all():
@@ -283,14 +301,14 @@ def first_occurrences(X: Any) -> np.ndarray:
 def landmarks(codes: np.ndarray, count: int, random: np.random.RandomState) -> np.ndarray:
     """Draw ``count`` rows, from each class in proportion to its size, one at least."""
     sizes = np.bincount(codes)
-    shares = np.maximum(1, np.floor(count * sizes / sizes.sum()).astype(int))
+    exact = count * sizes / sizes.sum()
+    shares = np.maximum(1, np.floor(exact).astype(int))
+    while shares.sum() < count:
+        shares[np.argmax(np.where(shares < sizes, exact - shares, -np.inf))] += 1
+    while shares.sum() > max(count, len(sizes)):
+        shares[np.argmax(shares)] -= 1
     chosen = [
-        random.choice(np.flatnonzero(codes == label), size=min(share, size), replace=False)
-        for label, (share, size) in enumerate(zip(shares, sizes, strict=True))
+        random.choice(np.flatnonzero(codes == label), size=share, replace=False)
+        for label, share in enumerate(shares)
     ]
     return np.sort(np.concatenate(chosen))
-
-
-def warn_not_converged(what: str) -> None:
-    """Say which number was reached instead of the one asked for."""
-    warnings.warn(what, ConvergenceWarning, stacklevel=4)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from zeronorm.checks import is_integer, is_number
 from zeronorm.files import read_json, readable_json, write_text
 from zeronorm.kernels import BLOCK_ROWS, Kernel, row_blocks
 
@@ -100,6 +101,11 @@ class KernelExpansion:
         for label in ("vectors", "coef", "intercept"):
             if not np.isfinite(getattr(self, label)).all():
                 raise ValueError(f"{label} holds values that are not finite.")
+        if self.kernel.name == "precomputed":
+            columns = self.vectors
+            is_count = (columns >= 0) & (columns < 2**53) & (columns % 1 == 0)
+            if columns.shape[1] != 1 or not is_count.all():
+                raise ValueError("The vectors of a precomputed kernel must be column numbers.")
         k = self.vote_classes
         if k is not None and (k < 3 or self.n_outputs != k * (k - 1) // 2):
             raise ValueError(f"{k} classes do not make {self.n_outputs} pairs.")
@@ -135,6 +141,14 @@ class KernelExpansion:
         """
         if not sparse.issparse(X):
             X = np.asarray(X)
+        # Rows far out may overflow; the result then says so by not being finite.
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = self._outputs(X)
+        if self.vote_classes is not None:
+            return _votes(values, self.vote_classes)
+        return values[:, 0] if self.n_outputs == 1 else values
+
+    def _outputs(self, X: Any) -> np.ndarray:
         n_rows = X.shape[0]
         if self._values is None:
             values = np.zeros((n_rows, self.n_outputs))
@@ -145,9 +159,7 @@ class KernelExpansion:
             for rows in row_blocks(n_rows):
                 values[rows] = self._values(X[rows]) @ self.coef
         values += self.intercept
-        if self.vote_classes is not None:
-            return _votes(values, self.vote_classes)
-        return values[:, 0] if self.n_outputs == 1 else values
+        return values
 
     def prune(self, tolerance: float = 0.0) -> KernelExpansion:
         """Return the expansion without the terms whose coefficients are at most ``tolerance``."""
@@ -192,22 +204,19 @@ class KernelExpansion:
         missing = [key for key in needed if key not in data]
         if missing:
             raise ValueError(f"The kernel expansion is damaged: {', '.join(missing)} missing.")
-        intercept = _numbers(data, "intercept", 1)
         n_features, vote_classes = data["n_features"], data["vote_classes"]
-        if not isinstance(n_features, int) or n_features < 1:
+        if not is_integer(n_features) or n_features < 1:
             raise ValueError(
                 "The kernel expansion is damaged: n_features is not a positive number."
             )
-        if vote_classes is not None and not isinstance(vote_classes, int):
+        if vote_classes is not None and not is_integer(vote_classes):
             raise ValueError("The kernel expansion is damaged: vote_classes is not a number.")
-        # An empty list has no second dimension of its own.
-        coef = _numbers(data, "coef", 2) if data["coef"] else np.empty((0, len(intercept)))
-        vectors = _numbers(data, "vectors", 2) if data["vectors"] else np.empty((0, n_features))
-        if vectors.shape[1] != n_features:
-            raise ValueError(
-                f"The kernel expansion is damaged: vectors have {vectors.shape[1]} numbers, "
-                f"not {n_features}."
-            )
+        outputs = data["intercept"]
+        if not isinstance(outputs, list) or not outputs:
+            raise ValueError("The kernel expansion is damaged: intercept is not a list of numbers.")
+        intercept = _table({"intercept": [outputs]}, "intercept", len(outputs))[0]
+        coef = _table(data, "coef", len(outputs))
+        vectors = _table(data, "vectors", n_features)
         kernel = Kernel.from_dict(data["kernel"])
         return cls(vectors, coef, intercept, kernel, vote_classes=vote_classes)
 
@@ -252,16 +261,17 @@ class KernelExpansion:
         return cls(vectors, coef, svc.intercept_, kernel, vote_classes=votes)
 
 
-def _numbers(data: dict[str, Any], key: str, ndim: int) -> np.ndarray:
-    try:
-        values = np.array(data[key], dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"The kernel expansion is damaged: {key} is not a table of numbers."
-        ) from error
-    if values.ndim != ndim:
-        raise ValueError(f"The kernel expansion is damaged: {key} has the wrong shape.")
-    return values
+def _table(data: dict[str, Any], key: str, width: int) -> np.ndarray:
+    """Read a list of rows, each of ``width`` finite numbers."""
+    rows = data[key]
+    if not isinstance(rows, list):
+        raise ValueError(f"The kernel expansion is damaged: {key} is not a list.")
+    for row in rows:
+        if not isinstance(row, list) or len(row) != width or not all(map(is_number, row)):
+            raise ValueError(
+                f"The kernel expansion is damaged: {key} has a row that is not {width} numbers."
+            )
+    return np.array(rows, dtype=np.float64).reshape(len(rows), width)
 
 
 def _pair_coefficients(svc: Any) -> np.ndarray:

@@ -33,7 +33,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     """Read a JSON file; a damaged one is a ``ValueError`` that names the file."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, an endless integer
         raise ValueError(f"{path} is not a readable JSON file: {error}") from error
 
 

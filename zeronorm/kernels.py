@@ -132,8 +132,9 @@ class Kernel:
             value = getattr(self, label)
             if not is_number(value):
                 raise ValueError(f"{label} must be a finite number; got {value!r}.")
-        if self.name == "poly" and self.degree < 0:
-            raise ValueError(f"degree must not be negative; got {self.degree!r}.")
+        for label in ("gamma", "degree"):
+            if getattr(self, label) < 0:
+                raise ValueError(f"{label} must not be negative; got {getattr(self, label)!r}.")
 
     @classmethod
     def from_params(
@@ -230,8 +231,9 @@ class Kernel:
         with np.errstate(over="ignore", invalid="ignore"):
             for rows in row_blocks(n_rows):
                 values[rows] = block_of(X[rows])
-        # A sum meets every NaN and infinity; only a suspicious one is worth the full look.
-        if not np.isfinite(values.sum()) and not np.isfinite(values).all():
+            # A sum meets every NaN and infinity; only a suspicious one is worth the full look.
+            is_suspicious = not np.isfinite(values.sum())
+        if is_suspicious and not np.isfinite(values).all():
             raise ValueError(
                 f"The {self.name} kernel gives values that are not finite on these data; "
                 "scale the features (for example with StandardScaler) or change the parameters."
@@ -276,6 +278,8 @@ class Kernel:
             return 2.0 * self.gamma * block_of(X)
         if self.name == "sigmoid":
             return self.gamma * (1.0 - block_of(X) ** 2)
+        if self.degree == 0:
+            return 0.0
         product = self.gamma * _dense(X @ V.T) + self.coef0
         return self.gamma * self.degree * product ** (self.degree - 1)
 

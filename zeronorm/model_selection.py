@@ -35,13 +35,37 @@ def one_standard_error(cv_results: dict[str, Any]) -> int:
     Among equally sparse candidates the more accurate wins. A refit rule for
     :class:`~sklearn.model_selection.GridSearchCV` with :func:`accuracy_and_terms` as its score.
     """
-    folds = np.array(
-        [v for k, v in cv_results.items() if k.startswith("split") and k.endswith("test_accuracy")]
-    )
-    mean = folds.mean(axis=0)
-    best = int(np.argmax(mean))
-    error = folds[:, best].std(ddof=1) / np.sqrt(len(folds))
-    good = np.flatnonzero(mean >= mean[best] - error)
+    folds = _fold_accuracies(cv_results)
+    best = best_accuracy(cv_results)
+    return _sparsest(cv_results, folds.mean(axis=0), _standard_error(folds[:, [best]]))
+
+
+def paired_standard_error(cv_results: dict[str, Any]) -> int:
+    """Index of the sparsest candidate that is not clearly worse than the best, fold by fold.
+
+    Like :func:`one_standard_error`, but with the standard error of the difference from the best
+    on the same folds: what makes a fold hard for all candidates does not count. Picks larger and
+    more accurate models.
+    """
+    folds = _fold_accuracies(cv_results)
+    difference = folds[:, [best_accuracy(cv_results)]] - folds
+    return _sparsest(cv_results, folds.mean(axis=0), _standard_error(difference))
+
+
+def _fold_accuracies(cv_results: dict[str, Any]) -> np.ndarray:
+    names = (f"split{i}_test_accuracy" for i in range(len(cv_results)))
+    return np.array([cv_results[name] for name in names if name in cv_results])
+
+
+def _standard_error(folds: np.ndarray) -> np.ndarray:
+    if len(folds) < 2:
+        return np.zeros(folds.shape[1])
+    return folds.std(axis=0, ddof=1) / np.sqrt(len(folds))
+
+
+def _sparsest(cv_results: dict[str, Any], mean: np.ndarray, error: np.ndarray) -> int:
+    """Index of the sparsest candidate within ``error`` of the best; the more accurate of equals."""
+    good = np.flatnonzero(mean >= mean.max() - error)
     terms = np.asarray(cv_results["mean_test_terms"])[good]
     return int(good[np.lexsort((-mean[good], terms))[0]])
 
@@ -52,7 +76,11 @@ def best_accuracy(cv_results: dict[str, Any]) -> int:
     return int(np.lexsort((cv_results["mean_test_terms"], -accuracy))[0])
 
 
-RULES = {"one_se": one_standard_error, "best": best_accuracy}
+RULES = {
+    "one_se": one_standard_error,
+    "paired_se": paired_standard_error,
+    "best": best_accuracy,
+}
 
 
 def sparse_search(
@@ -71,9 +99,10 @@ def sparse_search(
         A kernel classifier, alone or at the end of a pipeline.
     param_grid : dict or list of dict
         As in :class:`~sklearn.model_selection.GridSearchCV`.
-    rule : {"one_se", "best"}, default="one_se"
+    rule : {"one_se", "paired_se", "best"}, default="one_se"
         Keep the sparsest model within one standard error of the best cross-validated accuracy,
-        or the most accurate.
+        the sparsest within one standard error of the fold-by-fold difference from the best, or
+        the most accurate.
     cv, n_jobs
         As in :class:`~sklearn.model_selection.GridSearchCV`.
 

@@ -128,3 +128,16 @@ def test_blocks_of_the_gram_matrix_add_up(monkeypatch):
     direct = rows.take(some)
     np.testing.assert_allclose(gram, direct.T @ (weights[:, None] * direct))
     np.testing.assert_allclose(border, weights @ direct)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.8])
+def test_without_columns_the_intercept_is_the_dearer_class(share):
+    random = np.random.default_rng(0)
+    y = np.where(random.uniform(size=50) < share, 1.0, -1.0)
+    cost = random.uniform(0.5, 2.0, 50)
+    found = solve_hinge_ridge(ScaledRows(np.empty((50, 0)), np.empty(0)), y, cost)
+    values = [cost @ np.maximum(1 - y * b, 0) for b in np.linspace(-2, 2, 401)]
+    assert found.primal == pytest.approx(min(values))
+    assert found.primal == pytest.approx(cost @ np.maximum(1 - y * found.intercept, 0))
+    assert found.dual.sum() == pytest.approx(found.primal)
+    assert abs(y @ found.dual) < 1e-12 and (found.dual <= cost + 1e-12).all()

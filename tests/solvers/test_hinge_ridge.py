@@ -87,7 +87,7 @@ def test_the_loop_ends_with_a_certificate_of_all_rows(sampled):
     objective = np.array(found.history["objective"])
     assert (np.diff(objective) <= 1e-8 * np.abs(objective[:-1])).all()
     # The certificate, from nothing but the coefficients: they solve their own weighted problem.
-    scale = Penalty(0.0, 2, floor=1e-9).scale(found.coef)
+    scale = Penalty(0.0, 2, floor=np.array(1e-9)).scale(found.coef)
     again = solve_hinge_ridge(
         ScaledRows(K[:, found.terms], np.sqrt(scale)), y, np.full(len(y), 2.0), tolerance=1e-9
     )

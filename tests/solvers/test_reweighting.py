@@ -11,6 +11,7 @@ class Diagonal:
 
     def __init__(self, target, C):
         self.target, self.C = np.asarray(target, dtype=float), C
+        self.column_sizes = np.ones(len(target))
 
     @property
     def n_columns(self):
@@ -23,7 +24,7 @@ class Diagonal:
 
     def keep(self, columns):
         # What a dropped term cost stays in the loss; this toy forgets it, and so must the test.
-        self.target = self.target[columns]
+        self.target, self.column_sizes = self.target[columns], self.column_sizes[columns]
 
 
 def test_fixed_points_solve_the_scalar_equation():
@@ -62,7 +63,7 @@ def test_running_out_of_rounds_shows():
 @pytest.mark.parametrize("power", [1, 2])
 @pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
 def test_weights_are_the_slope_of_the_penalty(p, power):
-    penalty = Penalty(p, power, floor=0.1)
+    penalty = Penalty(p, power, floor=np.full(3, 0.1))
     coef = np.array([[0.3], [1.2], [4.0]])
     step = 1e-6
     for j in range(3):

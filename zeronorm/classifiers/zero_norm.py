@@ -26,7 +26,6 @@ from zeronorm.base import (
     Fit,
     SparseKernelClassifier,
     TrainingProblem,
-    warn_not_converged,
 )
 from zeronorm.checks import check_not_negative
 from zeronorm.solvers.hinge_lp import HingeLP, solve_largest_coefficient
@@ -193,15 +192,24 @@ class ZeroNormSVC(SparseKernelClassifier):
             weighted = HingeLP(*data, multiplicative=self.variant == "W")
         penalty = Penalty(float(self.p), 2 if self.variant == "A" else 1)
         result = reweight(weighted, penalty, max_rounds=self.max_iter, tolerance=self.tol)
+        warning = None
         if not result.is_converged(self.tol):
-            warn_not_converged(
+            warning = (
                 f"ZeroNormSVC stopped after {result.rounds} rounds with a relative change of "
                 f"{result.change:.1e} and a duality gap of {result.gap:.1e} (tol={self.tol:g}). "
                 "Raise max_iter or tol; far too small a gamma for so large a C also ends like this."
             )
         history = {key: np.array(values) for key, values in result.history.items()}
         objective = result.history["objective"][-1]
-        return Fit(result.terms, result.coef, result.intercept, objective, result.rounds, history)
+        return Fit(
+            result.terms,
+            result.coef,
+            result.intercept,
+            objective,
+            result.rounds,
+            history,
+            warning,
+        )
 
     def _rkhs_norm(self, problem: TrainingProblem) -> np.ndarray | None:
         if self.rkhs_weight == 0:
@@ -227,11 +235,12 @@ class ZeroNormSVC(SparseKernelClassifier):
         coef, intercept, objectives, gaps = map(np.array, zip(*solutions, strict=True))
         terms = np.flatnonzero(np.abs(coef).max(axis=0))
         objective, gap = float(objectives.sum()), float(gaps.max())
-        if gap > self.tol:
-            warn_not_converged(f"The linear program has a duality gap of {gap:.1e}.")
+        warning = None
+        if not gap <= self.tol:
+            warning = f"The linear program has a duality gap of {gap:.1e} (tol={self.tol:g})."
         history = {
             "terms": np.array([len(terms)]),
             "objective": np.array([objective]),
             "gap": np.array([gap]),
         }
-        return Fit(terms, coef.T[terms], intercept, objective, 1, history)
+        return Fit(terms, coef.T[terms], intercept, objective, 1, history, warning)

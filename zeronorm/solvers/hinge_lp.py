@@ -24,6 +24,7 @@ import highspy
 import numpy as np
 
 from zeronorm.solvers.reweighting import Round
+from zeronorm.solvers.rows import column_sizes
 
 #: Constraints added at once, at the start and later.
 BATCH = 32
@@ -32,8 +33,8 @@ BATCH = 32
 PRICE_TOLERANCE = 1e-9
 
 
-class LinearProgramError(RuntimeError):
-    """HiGHS did not find the optimum of a problem that has one."""
+class LinearProgramError(ValueError):
+    """HiGHS did not find the optimum of a problem that has one: the data are badly scaled."""
 
 
 class HingeLP:
@@ -59,6 +60,7 @@ class HingeLP:
         multiplicative: bool = False,
     ) -> None:
         self.values = values
+        self.column_sizes = column_sizes(values)
         self.multiplicative = multiplicative
         self.programs = [_DualProgram(target, cost) for target in targets.T]
 
@@ -69,128 +71,119 @@ class HingeLP:
 
     def keep(self, columns: np.ndarray) -> None:
         """Forget the other terms."""
-        self.values = np.ascontiguousarray(self.values[:, columns])
+        self.values = np.compress(columns, self.values, axis=1)
+        self.column_sizes = self.column_sizes[columns]
         for program in self.programs:
             program.keep(columns)
 
     def solve(self, scale: np.ndarray, tolerance: float) -> Round:
         """Solve with the weights ``1 / scale``; an LP is exact, whatever the tolerance."""
         del tolerance  # the loop's interface; the simplex method ends at a vertex
-        if self.multiplicative:
-            factor, bounds = scale, np.ones(len(scale))
-        else:
-            factor, bounds = np.ones(len(scale)), 1.0 / scale
         coef = np.empty((self.n_columns, len(self.programs)))
         intercept = np.empty(len(self.programs))
         loss, gap = 0.0, 0.0
         for k, program in enumerate(self.programs):
-            w, intercept[k] = program.solve(self.values, factor, bounds)
-            coef[:, k] = factor * w
-            loss_k, gap_k = program.certify(self.values, coef[:, k], intercept[k], factor, bounds)
+            coef[:, k], intercept[k] = program.solve(
+                self.values, 1.0 / scale, renew=self.multiplicative
+            )
+            loss_k, gap_k = program.certify(self.values, coef[:, k], intercept[k], 1.0 / scale)
             loss, gap = loss + loss_k, max(gap, gap_k)
         return Round(coef, intercept, loss, gap)
 
 
 class _DualProgram:
-    """One persistent model: a variable per row of the data, a constraint per working term."""
+    """One persistent model: a variable per row of the data, a constraint per working term.
+
+    The variables are beta / max(cost). A constraint |K_j' (y beta)| <= limit enters divided by its
+    limit, so that HiGHS's absolute tolerances are relative ones, whatever the scale of the data.
+    """
 
     def __init__(self, target: np.ndarray, cost: np.ndarray) -> None:
         self.target, self.cost = target, cost
+        self.unit = float(cost.max())
         n = len(target)
         self.columns = np.arange(n, dtype=np.int32)
         self.working = np.empty(0, dtype=np.intp)
-        self.factor: np.ndarray | None = None
+        self.entered = np.empty(0)
         self.beta = np.zeros(n)
         self.model = new_model()
-        nothing = np.empty(0, dtype=np.int32)
-        self.model.addCols(
-            n, -np.ones(n), np.zeros(n), cost.astype(float), 0, nothing, nothing, np.empty(0)
-        )
-        self._add_rows(target[None, :], np.zeros(1))
+        add_columns(self.model, -np.ones(n), np.zeros(n), cost / self.unit)
+        self._add_rows(target[None, :], 0.0)
 
-    def _add_rows(self, rows: np.ndarray, bounds: np.ndarray) -> None:
-        count, n = rows.shape
-        starts = np.arange(0, count * n, n, dtype=np.int32)
-        indices = np.tile(self.columns, count)
-        self.model.addRows(count, -bounds, bounds, rows.size, starts, indices, rows.ravel())
+    def _add_rows(self, rows: np.ndarray, bound: float) -> None:
+        indices = np.broadcast_to(self.columns, rows.shape)
+        add_rows(self.model, rows, indices, -bound, bound)
 
-    def _delete_rows(self, working: np.ndarray) -> None:
+    def _enter(self, values: np.ndarray, limits: np.ndarray, terms: np.ndarray) -> None:
+        rows = values[:, terms].T * (self.unit * self.target)
+        rows /= limits[terms, None]
+        self._add_rows(rows, 1.0)
+        self.working = np.concatenate([self.working, terms])
+        self.entered = np.concatenate([self.entered, limits[terms]])
+
+    def _leave(self, places: np.ndarray) -> None:
         """Delete the constraints at these places of the working set."""
-        if len(working):
+        if len(places):
             # Row 0 is the constraint of the intercept.
-            self.model.deleteRows(len(working), (working + 1).astype(np.int32))
-            self.working = np.delete(self.working, working)
+            self.model.deleteRows(len(places), (places + 1).astype(np.int32))
+            self.working = np.delete(self.working, places)
+            self.entered = np.delete(self.entered, places)
 
     def keep(self, columns: np.ndarray) -> None:
-        self._delete_rows(np.flatnonzero(~columns[self.working]))
+        self._leave(np.flatnonzero(~columns[self.working]))
         self.working = (np.cumsum(columns) - 1)[self.working]
-        if self.factor is not None:
-            self.factor = self.factor[columns]
 
     def solve(
-        self, values: np.ndarray, factor: np.ndarray, bounds: np.ndarray
+        self, values: np.ndarray, limits: np.ndarray, renew: bool
     ) -> tuple[np.ndarray, float]:
-        """Multipliers of the constraints on ``values * factor``, and the intercept."""
-        self._update(values, factor, bounds)
-        self._run()
-        while self._enter_violated(values, factor, bounds):
-            self._run()
-        multipliers = np.array(self.model.getSolution().row_dual)
-        w = np.zeros(len(bounds))
-        # HiGHS minimises -sum(beta), hence the signs.
-        w[self.working] = -multipliers[1:]
-        return w, -float(multipliers[0])
+        """Multipliers of the constraints |K' (y beta)| <= limits, and the intercept.
 
-    def _update(self, values: np.ndarray, factor: np.ndarray, bounds: np.ndarray) -> None:
-        """Bring the working constraints to the new factors and bounds."""
-        if self.factor is not None and not np.array_equal(self.factor, factor):
-            # The matrix itself changes (variant W): enter the same constraints anew.
-            working = self.working
-            basis = self.model.getBasis()
-            self._delete_rows(np.arange(len(working)))
-            self._enter(values, factor, bounds, working)
+        With ``renew`` the working constraints enter anew, divided by their new limits; otherwise
+        their bounds move, unless they would move too far for the tolerances.
+        """
+        ratio = limits[self.working] / self.entered
+        if renew or (len(ratio) and not (1e-2 < ratio.min() and ratio.max() < 1e2)):
+            working, basis = self.working, self.model.getBasis()
+            self._leave(np.arange(len(working)))
+            self._enter(values, limits, working)
             self.model.setBasis(basis)
         else:
-            for place, j in enumerate(self.working):
-                self.model.changeRowBounds(place + 1, -bounds[j], bounds[j])
-        self.factor = factor
+            for place, bound in enumerate(ratio):
+                self.model.changeRowBounds(place + 1, -bound, bound)
+        self._run()
+        while self._enter_violated(values, limits):
+            self._run()
+        multipliers = np.array(self.model.getSolution().row_dual)
+        coef = np.zeros(len(limits))
+        # HiGHS minimises -sum(beta / unit), hence the signs.
+        coef[self.working] = -self.unit * multipliers[1:] / self.entered
+        return coef, -float(multipliers[0])
 
     def _run(self) -> None:
         run(self.model)
-        self.beta = np.clip(np.array(self.model.getSolution().col_value), 0.0, self.cost)
+        values = np.array(self.model.getSolution().col_value)
+        self.beta = np.clip(self.unit * values, 0.0, self.cost)
 
-    def _enter(
-        self, values: np.ndarray, factor: np.ndarray, bounds: np.ndarray, terms: np.ndarray
-    ) -> None:
-        rows = (values[:, terms] * factor[terms]).T * self.target
-        self._add_rows(np.ascontiguousarray(rows), bounds[terms])
-        self.working = np.concatenate([self.working, terms])
-
-    def _enter_violated(self, values: np.ndarray, factor: np.ndarray, bounds: np.ndarray) -> int:
+    def _enter_violated(self, values: np.ndarray, limits: np.ndarray) -> int:
         """Add the most violated constraints; return how many."""
-        excess = np.abs((self.target * self.beta) @ values) * factor / bounds - 1.0
+        excess = np.abs((self.target * self.beta) @ values) / limits - 1.0
         excess[self.working] = 0.0
         violated = np.flatnonzero(excess > PRICE_TOLERANCE)
         if len(violated) > BATCH:
             worst = np.argpartition(-excess[violated], BATCH)[:BATCH]
             violated = np.sort(violated[worst])
         if len(violated):
-            self._enter(values, factor, bounds, violated)
+            self._enter(values, limits, violated)
         return len(violated)
 
     def certify(
-        self,
-        values: np.ndarray,
-        coef: np.ndarray,
-        intercept: float,
-        factor: np.ndarray,
-        bounds: np.ndarray,
+        self, values: np.ndarray, coef: np.ndarray, intercept: float, limits: np.ndarray
     ) -> tuple[float, float]:
         """Hinge loss and relative duality gap, from the data and not from the solver's word."""
         slack = np.maximum(1.0 - self.target * (values @ coef + intercept), 0.0)
         loss = float(self.cost @ slack)
-        primal = loss + float(np.sum(bounds * np.abs(coef) / factor))
-        excess = np.max(np.abs((self.target * self.beta) @ values) * factor / bounds, initial=1.0)
+        primal = loss + float(limits @ np.abs(coef))
+        excess = np.max(np.abs((self.target * self.beta) @ values) / limits, initial=1.0)
         imbalance = abs(float(self.target @ self.beta)) * abs(intercept)
         dual = float(self.beta.sum()) / max(excess, 1.0) - imbalance
         return loss, (primal - dual) / primal if primal > 0 else 0.0
@@ -234,42 +227,67 @@ def solve_largest_coefficient(
     coef, intercept, objective, gap
     """
     n, m = values.shape
+    # In units in which the largest kernel value and the largest cost are one.
+    size = float(column_sizes(values).max(initial=0.0)) or 1.0
+    unit = max(1.0, size * float(cost.max()))
     # Variables alpha (m), b, t, slack (n); rows: hinge (n), t - alpha >= 0 (m), t + alpha >= 0 (m).
-    infinite = highspy.kHighsInf
     model = new_model()
-    count = m + 2 + n
-    lower = np.concatenate([np.full(m + 1, -infinite), np.zeros(1 + n)])
-    costs = np.concatenate([np.zeros(m + 1), [1.0], cost])
-    nothing = np.empty(0, dtype=np.int32)
-    model.addCols(count, costs, lower, np.full(count, infinite), 0, nothing, nothing, np.empty(0))
-    hinge = np.column_stack([values * target[:, None], target, np.ones(n)])
+    free = np.full(m + 1, -highspy.kHighsInf)
+    add_columns(
+        model,
+        np.concatenate([np.zeros(m + 1), [1.0 / unit], size * cost / unit]),
+        np.concatenate([free, np.zeros(1 + n)]),
+        np.full(m + 2 + n, highspy.kHighsInf),
+    )
+    hinge = np.column_stack([values * (target / size)[:, None], target, np.ones(n)])
     indices = np.column_stack([np.tile(np.r_[0 : m + 1], (n, 1)), m + 2 + np.arange(n)])
-    _add(model, hinge, indices, 1.0)
+    add_rows(model, hinge, indices, 1.0, highspy.kHighsInf)
     terms = np.column_stack([np.arange(m), np.full(m, m + 1)])
     for sign in (-1.0, 1.0):
-        _add(model, np.column_stack([np.full(m, sign), np.ones(m)]), terms, 0.0)
+        rows = np.column_stack([np.full(m, sign), np.ones(m)])
+        add_rows(model, rows, terms, 0.0, highspy.kHighsInf)
     run(model)
     solution = model.getSolution()
     point = np.array(solution.col_value)
-    coef, intercept = point[:m], float(point[m])
+    coef, intercept = point[:m] / size, float(point[m])
     slack = np.maximum(1.0 - target * (values @ coef + intercept), 0.0)
     objective = float(np.abs(coef).max(initial=0.0) + cost @ slack)
-    beta = np.clip(np.array(solution.row_dual)[:n], 0.0, cost)
+    beta = np.clip(np.array(solution.row_dual)[:n] * (unit / size), 0.0, cost)
     # Dual: |K' (y beta)|_1 <= 1 and y'beta = 0.
     excess = max(1.0, float(np.abs((target * beta) @ values).sum()))
     dual = beta.sum() / excess - abs(float(target @ beta) * intercept)
     return coef, intercept, objective, (objective - dual) / objective if objective > 0 else 0.0
 
 
-def _add(model: highspy.Highs, rows: np.ndarray, indices: np.ndarray, lower: float) -> None:
+def add_columns(
+    model: highspy.Highs, costs: np.ndarray, lower: np.ndarray, upper: np.ndarray
+) -> None:
+    """Add variables that no constraint holds yet."""
+    nothing = np.empty(0, dtype=np.int32)
+    status = model.addCols(len(costs), costs, lower, upper, 0, nothing, nothing, np.empty(0))
+    _check(status, "variables")
+
+
+def add_rows(
+    model: highspy.Highs, rows: np.ndarray, indices: np.ndarray, lower: float, upper: float
+) -> None:
+    """Add constraints ``lower <= rows @ variables[indices] <= upper``."""
     count, width = rows.shape
-    starts = np.arange(0, count * width, width, dtype=np.int32)
-    model.addRows(
+    status = model.addRows(
         count,
         np.full(count, lower),
-        np.full(count, highspy.kHighsInf),
+        np.full(count, upper),
         rows.size,
-        starts,
+        np.arange(0, count * width, width, dtype=np.int32),
         np.ascontiguousarray(indices, dtype=np.int32).ravel(),
         np.ascontiguousarray(rows).ravel(),
     )
+    _check(status, "constraints")
+
+
+def _check(status: highspy.HighsStatus, what: str) -> None:
+    if status == highspy.HighsStatus.kError:
+        raise LinearProgramError(
+            f"HiGHS refuses the {what} of the linear program: kernel values and costs span too "
+            "wide a range. Standardise the features, or take a more moderate C."
+        )

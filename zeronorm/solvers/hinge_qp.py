@@ -71,7 +71,7 @@ def solve_hinge_ridge(
     *,
     start: Start | None = None,
     tolerance: float = 1e-6,
-    max_steps: int = 1000,
+    max_steps: int = 500,
 ) -> HingeRidgeSolution:
     """Minimise ``1/2 |v|^2 + sum(cost * max(0, 1 - target * (rows v + b)))``.
 
@@ -90,6 +90,8 @@ def solve_hinge_ridge(
     max_steps : int
         Most Newton steps; the solution then comes back with the gap it has.
     """
+    if rows.shape[1] == 0:
+        return _intercept_alone(target, cost)
     width = WARM_WIDTH
     if start is None:
         start, width = _cold_start(rows, target, cost)
@@ -110,6 +112,16 @@ def solve_hinge_ridge(
     return HingeRidgeSolution(
         state.v, state.b, state.scores, state.certificate, state.primal, state.gap, state.steps
     )
+
+
+def _intercept_alone(target: np.ndarray, cost: np.ndarray) -> HingeRidgeSolution:
+    """Solve the problem without columns: b = 1 or -1, for the class that costs more."""
+    b = 1.0 if target @ cost >= 0 else -1.0
+    wrong = target != b
+    lighter, heavier = cost[wrong].sum(), cost[~wrong].sum()
+    dual = np.where(wrong, cost, cost * (lighter / heavier))
+    scores = np.full(len(target), b)
+    return HingeRidgeSolution(np.zeros(0), b, scores, dual, 2.0 * float(lighter), 0.0, 0)
 
 
 def _cold_start(rows: ScaledRows, target: np.ndarray, cost: np.ndarray) -> tuple[Start, float]:

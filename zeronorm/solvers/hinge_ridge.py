@@ -16,7 +16,7 @@ import numpy as np
 
 from zeronorm.solvers.hinge_qp import HingeRidgeSolution, Start, solve_hinge_ridge
 from zeronorm.solvers.reweighting import Round
-from zeronorm.solvers.rows import ScaledRows
+from zeronorm.solvers.rows import ScaledRows, column_sizes
 
 #: Rough rounds with many columns look at so many rows, at least this many of each class.
 SAMPLE_ROWS, SAMPLE_PER_CLASS = 4000, 400
@@ -82,6 +82,7 @@ class HingeRidge:
         if len(values) > 2 * SAMPLE_ROWS:
             rows, factor = sample_rows(targets, SAMPLE_ROWS, SAMPLE_PER_CLASS)
             self.sample = _View(values[rows], targets[rows], factor * cost[rows], columns)
+        self.column_sizes = column_sizes(values)
         self.quadratic = quadratic
         self.coef = np.zeros((values.shape[1], targets.shape[1]))
         self.intercept = np.zeros(targets.shape[1])
@@ -98,6 +99,7 @@ class HingeRidge:
             if view is not None:
                 view.columns = view.columns[columns]
         self.coef = self.coef[columns]
+        self.column_sizes = self.column_sizes[columns]
         if self.quadratic is not None:
             self.quadratic = self.quadratic[np.ix_(columns, columns)]
 

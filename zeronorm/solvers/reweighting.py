@@ -17,10 +17,10 @@ from typing import Protocol
 
 import numpy as np
 
-#: Size, relative to the largest of the first solution, at which a term counts as zero. Vanishing
-#: terms shrink quadratically (alpha <- alpha^2 g in A) or are exact zeros of a linear program (B),
-#: so the result does not depend on it.
-ZERO = 1e-7
+#: A term counts as zero when its largest contribution to a decision value is this small beside the
+#: largest of the first solution. Vanishing terms shrink quadratically (alpha <- alpha^2 g in A) or
+#: are exact zeros of a linear program (B), so the result does not depend on it.
+ZERO = 1e-9
 
 #: Relative duality gap asked of the early rounds, whose solutions only steer the weights.
 ROUGH = 0.1
@@ -37,7 +37,13 @@ class Round:
 
 
 class WeightedProblem(Protocol):
-    """What the loop needs of a problem."""
+    """What the loop needs of a problem.
+
+    ``column_sizes`` are the largest values of the columns, so that a coefficient times its column
+    size bounds what the term contributes.
+    """
+
+    column_sizes: np.ndarray
 
     @property
     def n_columns(self) -> int:
@@ -64,13 +70,14 @@ class Penalty:
     Notes
     -----
     The size of a term is the 2-norm (power 2) or 1-norm (power 1) of its coefficients over all
-    outputs, so that outputs share their terms. With u = size^power and e = floor^power:
+    outputs, so that outputs share their terms. ``floor`` (one for each term) is where it counts
+    as zero. With u = size^power and e = floor^power:
     g(u) = ((u + e)^q - e^q) / (power q), q = p / power, and g(u) = log(1 + u/e) / power at q = 0.
     """
 
     p: float
     power: int
-    floor: float = 0.0
+    floor: np.ndarray = field(default_factory=lambda: np.zeros(1))
 
     def size(self, coef: np.ndarray) -> np.ndarray:
         """Size of each term."""
@@ -88,7 +95,7 @@ class Penalty:
         u, e = self.size(coef) ** self.power, self.floor**self.power
         q = self.p / self.power
         if q == 0:
-            return float(np.log1p(u / e).sum() / self.power) if e > 0 else 0.0
+            return float(np.log1p(u / e).sum() / self.power)
         return float(((u + e) ** q - e**q).sum() / (self.power * q))
 
 
@@ -128,7 +135,8 @@ def reweight(
     Parameters
     ----------
     problem : WeightedProblem
-        Solved first with all weights equal to one.
+        Solved first with all weights equal, to one where there is no second round, otherwise so
+        that the result does not depend on the scale of the kernel.
     penalty : Penalty
         Gives size, weights and value; its ``floor`` is set from the first solution.
     max_rounds : int
@@ -139,13 +147,15 @@ def reweight(
     """
     single = penalty.p == penalty.power
     terms = np.arange(problem.n_columns)
-    first = problem.solve(np.ones(len(terms)), tolerance if single else ROUGH)
-    penalty.floor = ZERO * float(penalty.size(first.coef).max(initial=0.0))
+    unit = 1.0 if single else np.clip(problem.column_sizes.max(initial=0.0), 1e-100, 1e100)
+    equal = np.full(len(terms), unit**-penalty.power)
+    first = problem.solve(equal, tolerance if single else ROUGH)
+    penalty.floor = _floor(penalty.size(first.coef), problem.column_sizes)
     result = Reweighted(terms, first.coef, first.intercept, gap=first.gap)
     result.change = 0.0 if single else np.inf
     objective = _drop_and_record(problem, penalty, result, first.loss)
     rough = ROUGH
-    while result.rounds < max_rounds and not single and len(result.terms):
+    while result.rounds < max_rounds and not single:
         rough = max(min(0.9 * rough, result.change / 2), tolerance)
         solution, is_lower = _descend(problem, penalty, result.coef, objective, rough)
         result.gap = solution.gap
@@ -158,6 +168,15 @@ def reweight(
         if result.is_converged(tolerance):
             break
     return result
+
+
+def _floor(size: np.ndarray, column_sizes: np.ndarray) -> np.ndarray:
+    """Return the size at which each term counts as zero."""
+    largest = float((size * column_sizes).max(initial=0.0))
+    # A column of zeros contributes nothing, whatever its coefficient.
+    safe = np.where(column_sizes > 0, column_sizes, np.inf)
+    floor = np.where(np.isfinite(safe), ZERO * largest / safe, np.inf)
+    return np.maximum(floor, np.finfo(float).tiny)
 
 
 def _descend(
@@ -187,9 +206,7 @@ def _drop_and_record(
     if not keep.all():
         problem.keep(keep)
         result.terms, result.coef = result.terms[keep], result.coef[keep]
-        if len(result.terms) == 0:
-            # Nothing is left to change; the intercept alone is the solution.
-            result.change = result.gap = 0.0
+        penalty.floor = penalty.floor[keep]
     objective = penalty.value(result.coef) + loss
     for key, value in zip(result.history, (len(result.terms), objective, result.gap), strict=True):
         result.history[key].append(value)

@@ -13,6 +13,11 @@ import numpy as np
 GRAM_ROWS = 8192
 
 
+def column_sizes(values: np.ndarray) -> np.ndarray:
+    """Largest absolute value of each column."""
+    return np.maximum(values.max(axis=0), -values.min(axis=0))
+
+
 class ScaledRows:
     """The matrix ``values * scale``: kernel values, one column per term, columns scaled.
 
