@@ -19,6 +19,8 @@ def all_estimators():
     found = set()
     for module in pkgutil.walk_packages(zeronorm.__path__, "zeronorm."):
         for _, item in inspect.getmembers(import_module(module.name), inspect.isclass):
+            if item.__name__.startswith("_"):
+                continue
             own = item.__module__.startswith("zeronorm.") and item.__module__ not in INTERNAL
             if own and issubclass(item, BaseEstimator) and not inspect.isabstract(item):
                 found.add(item)

@@ -15,6 +15,7 @@ from zeronorm.model_selection import (
     best_accuracy,
     count_terms,
     one_standard_error,
+    paired_standard_error,
     sparse_search,
 )
 
@@ -50,6 +51,27 @@ BEST = [0.85, 0.90, 0.95]
 def test_one_standard_error(other, terms, expected):
     assert one_standard_error(results([BEST, other], [10, terms])) == expected
     assert one_standard_error(results([other, BEST], [terms, 10])) == 1 - expected
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        ([0.84, 0.90, 0.94], 0),  # worse by .0067 on average, standard error .0033
+        ([0.84, 0.91, 0.94], 1),  # worse by .0033, standard error .0067
+        ([0.80, 0.90, 0.92], 0),
+    ],
+)
+def test_paired_standard_error(other, expected):
+    table = results([BEST, other], [10, 5])
+    # All of them are within the plain standard error.
+    assert one_standard_error(table) == 1
+    assert paired_standard_error(table) == expected
+
+
+def test_the_search_scores_by_accuracy():
+    X, y = moons()
+    search = sparse_search(ZeroNormSVC(), {"C": [1.0, 3.0]}, cv=3).fit(X, y)
+    assert search.score(X, y) == np.mean(search.predict(X) == y)
 
 
 def test_one_standard_error_of_equal_folds_keeps_the_best():
@@ -138,7 +160,7 @@ def test_search_with_one_split():
 
 @pytest.mark.parametrize("rule", ["", "one-se", None, 1])
 def test_unknown_rule(rule):
-    with pytest.raises(ValueError, match="rule must be one of one_se, best"):
+    with pytest.raises(ValueError, match="rule must be one of one_se, paired_se, best"):
         sparse_search(ZeroNormSVC(), {}, rule=rule)
 
 

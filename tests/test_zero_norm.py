@@ -12,6 +12,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
 from zeronorm import ZeroNormSVC
+from zeronorm.datasets import make_ripley
 from zeronorm.solvers.reweighting import ZERO
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -439,3 +440,16 @@ def test_no_warning_when_it_converges(make, settings):
         warnings.simplefilter("error")
         model = ZeroNormSVC(**settings).fit(X, y)
     assert model.history_["gap"][-1] <= 1e-4
+
+
+@pytest.mark.parametrize("variant", ["A", "B"])
+def test_figure_3_a_handful_of_terms_where_svc_keeps_a_hundred(variant):
+    # Huang et al. (2010), sigma = 0.5 and C = 1; on Ripley's own rows in tests/papers.
+    X_test, y_test = make_ripley(5000, random_state=100)
+    for seed in range(3):
+        X, y = make_ripley(250, random_state=seed)
+        svc = SVC(C=1.0, gamma=2.0).fit(X, y)
+        sparse = ZeroNormSVC(variant, C=1.0, gamma=2.0).fit(X, y)
+        assert len(svc.support_) > 80
+        assert 2 <= sparse.n_terms_ <= 5
+        assert sparse.score(X_test, y_test) > svc.score(X_test, y_test) - 0.015

@@ -1,0 +1,35 @@
+"""Write RESULTS.md from the recorded results alone: ``python -m benchmarks.render``."""
+
+from pathlib import Path
+
+from benchmarks import fit_time, growth, prediction, record, ssvc_table
+
+STUDIES = {
+    "The table of Huang et al. (2010)": ssvc_table,
+    "Fit time beside SVC.fit": fit_time,
+    "Growth with the number of rows": growth,
+    "Prediction": prediction,
+}
+
+
+def render() -> str:
+    parts = ["# Results", "Made by `python -m benchmarks.render` from `benchmarks/results/`."]
+    for title, study in STUDIES.items():
+        name = study.__name__.split(".")[-1]
+        head, _ = record.read(name)
+        versions = ", ".join(f"{key} {value}" for key, value in head["versions"].items())
+        machine = head["machine"]
+        parts += [
+            f"## {title}",
+            study.__doc__.split("\n\n", 2)[2].strip(),
+            study.render(),
+            f"{machine['cores']} cores ({machine['processor']}), BLAS threads: "
+            f"{machine['blas_threads']}; {versions}. `python -m benchmarks.{name}`",
+        ]
+    return "\n\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    path = Path(__file__).resolve().parent / "RESULTS.md"
+    path.write_text(render())
+    print(f"wrote {path}")
