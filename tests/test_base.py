@@ -22,7 +22,6 @@ from zeronorm.base import (
     SparseKernelClassifier,
     class_weights,
     first_occurrences,
-    landmarks,
     signed_targets,
 )
 from zeronorm.kernels import Kernel
@@ -372,16 +371,19 @@ def test_auto_never_forms_the_full_matrix(shapes):
     np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
 
 
-@pytest.mark.parametrize("sizes", [[50, 50], [97, 3], [90, 6, 1, 1, 1, 1]], ids=str)
-@pytest.mark.parametrize("count", [1, 5, 20, 99])
-def test_landmarks_come_from_every_class(sizes, count):
-    codes = np.repeat(np.arange(len(sizes)), sizes)
-    chosen = landmarks(codes, count, np.random.RandomState(0))
-    assert len(set(chosen)) == len(chosen) and (np.diff(chosen) > 0).all()
-    assert set(codes[chosen]) == set(range(len(sizes)))
-    assert len(chosen) <= max(count, len(sizes))
-    share = np.bincount(codes[chosen])[0] / len(chosen)
-    assert count < 20 or share == pytest.approx(sizes[0] / len(codes), abs=0.16)
+def test_all_candidates_of_very_many_rows_are_refused(monkeypatch):
+    monkeypatch.setattr("zeronorm.base.ALL_CANDIDATES", 50)
+    X, y = moons()
+    with pytest.raises(ValueError, match="candidates='all' with .* rows asks for a kernel matrix"):
+        ZeroNormSVC(candidates="all").fit(X, y)
+
+
+def test_landmarks_are_distinct_where_rows_are_repeated():
+    X = np.vstack([np.zeros((2000, 2)), np.random.default_rng(0).normal(size=(400, 2))])
+    y = np.arange(len(X)) % 2
+    problem = Recorder(candidates=100, random_state=0).fit(X, y).problem
+    assert 60 <= len(problem.candidates) <= 100
+    assert len(np.unique(X[problem.candidates], axis=0)) == len(problem.candidates)
 
 
 def test_equal_rows_are_candidates_once():

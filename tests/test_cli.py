@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
 from zeronorm import __version__, cli, comparison
-from zeronorm.comparison import Contender, Plan, Rows, compare, stratified_rows, time_prediction
+from zeronorm.comparison import Contender, Plan, Rows, compare, time_prediction
 from zeronorm.table_model import TableEncoder, TableModel
 from zeronorm.tabular import Column, read_table
 
@@ -358,13 +358,14 @@ class TestComparison:
             assert a.fold_errors.tolist() == b.fold_errors.tolist()
             assert a.final.expansion.to_dict() == b.final.expansion.to_dict()
 
-    def test_stratified_rows(self):
+    def test_a_draw_keeps_every_class(self):
         y = np.repeat([0, 1, 2], [900, 95, 5])
-        rows = stratified_rows(y, 100, random_state=0)
-        assert np.bincount(y[rows]).tolist() == [90, 10, 3]
-        assert len(np.unique(rows)) == len(rows)
-        assert stratified_rows(y, 1000, random_state=0).tolist() == list(range(1000))
-        assert stratified_rows(y, None, random_state=0).tolist() == list(range(1000))
+        rows = Rows(np.arange(1000.0)[:, None], y, None)
+        drawn = rows.draw(100, random_state=0)
+        assert np.bincount(drawn.y).tolist() == [88, 9, 3]
+        assert len(np.unique(drawn.X)) == 100
+        assert rows.draw(1000, random_state=0) is rows
+        assert rows.draw(None, random_state=0) is rows
 
     def test_C_follows_the_number_of_rows(self, monkeypatch):
         """A term must be worth as many standard errors of the loss in a large file as in a draw."""

@@ -126,7 +126,7 @@ class TestColumns:
         table = table_of("extra,t,n\n?,green,1\n?,red,\n")
         assert_array_equal(to_matrix(table, columns), [[1, UNKNOWN_CODE], [np.nan, 1]])
 
-    @pytest.mark.parametrize("cell", ["abc", "inf", "1e999", "1_0x"])
+    @pytest.mark.parametrize("cell", ["abc", "inf", "1e999", "1_0x", "1_0"])
     def test_a_cell_that_is_no_finite_number(self, table_of, cell):
         with pytest.raises(TableError, match=f"line 4: '{cell}' in column 'n' is not a finite"):
             to_matrix(table_of(f"n\n1\n2\n{cell}\n"), [Column("n")])

@@ -453,3 +453,23 @@ def test_figure_3_a_handful_of_terms_where_svc_keeps_a_hundred(variant):
         assert len(svc.support_) > 80
         assert 2 <= sparse.n_terms_ <= 5
         assert sparse.score(X_test, y_test) > svc.score(X_test, y_test) - 0.015
+
+
+def test_w_is_westons_iteration_step_by_step():
+    # Weston et al. (2003) as written: unit weights, columns times z, z <- z * w; by linprog.
+    X, y = moons(60)
+    sign, K = np.where(y == np.unique(y)[1], 1.0, -1.0), rbf_kernel(X, gamma=1.0)
+    n, z = len(X), np.ones(len(X))
+    for _ in range(30):
+        scaled = sign[:, None] * K * z
+        found = linprog(
+            np.concatenate([np.ones(2 * n), [0.0], np.full(n, 2.0)]),
+            A_ub=-np.hstack([scaled, -scaled, sign[:, None], np.eye(n)]),
+            b_ub=-np.ones(n),
+            bounds=[(0, None)] * (2 * n) + [(None, None)] + [(0, None)] * n,
+        )
+        z = z * (found.x[:n] - found.x[n : 2 * n])
+        z[np.abs(z) < 1e-9] = 0.0
+    model = ZeroNormSVC("W", C=2.0, gamma=1.0).fit(X, y)
+    np.testing.assert_array_equal(model.support_, np.flatnonzero(z))
+    np.testing.assert_allclose(model.dual_coef_[0], z[model.support_], rtol=1e-5)

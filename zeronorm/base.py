@@ -19,9 +19,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from zeronorm.checks import check_integer, check_positive, is_integer
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
+from zeronorm.sampling import stratified_rows
 
 #: ``candidates="auto"`` takes all rows up to this many, and this many landmarks beyond.
 AUTO_CANDIDATES = 300
+
+#: ``candidates="all"`` is refused beyond this many rows: an n × n matrix of 3 GB.
+ALL_CANDIDATES = 20_000
 
 
 @dataclass
@@ -176,12 +180,23 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _choose_candidates(self, X: Any, codes: np.ndarray) -> np.ndarray:
         """Rows that may become terms: the distinct ones, or landmarks among them."""
         n_rows = X.shape[0]
+        if self.candidates == "all" and n_rows > ALL_CANDIDATES:
+            raise ValueError(
+                f"candidates='all' with {n_rows} rows asks for a kernel matrix of "
+                f"{8e-9 * n_rows**2:.0f} GB; take candidates='auto' or a number of landmarks."
+            )
         limit = {"auto": AUTO_CANDIDATES, "all": n_rows}.get(self.candidates, self.candidates)
+        random = check_random_state(self.random_state)
+        rows = np.arange(n_rows)
         if n_rows > limit:
-            rows = landmarks(codes, limit, check_random_state(self.random_state))
-        else:
-            rows = np.arange(n_rows)
-        return rows if self.kernel == "precomputed" else rows[first_occurrences(X[rows])]
+            # More than needed: where rows are repeated, enough distinct ones should remain.
+            rows = stratified_rows(codes, min(n_rows, 4 * limit), random)
+        if self.kernel != "precomputed":
+            rows = rows[first_occurrences(X[rows])]
+        if len(rows) > limit:
+            _, present = np.unique(codes[rows], return_inverse=True)
+            rows = rows[stratified_rows(present, limit, random)]
+        return rows
 
     def _store(self, problem: TrainingProblem, fit: Fit, classes: np.ndarray) -> None:
         """Set the fitted attributes."""
@@ -296,19 +311,3 @@ def first_occurrences(X: Any) -> np.ndarray:
         for i, row in enumerate(X + 0.0):
             first.setdefault(row.tobytes(), i)
     return np.fromiter(first.values(), dtype=np.intp)
-
-
-def landmarks(codes: np.ndarray, count: int, random: np.random.RandomState) -> np.ndarray:
-    """Draw ``count`` rows, from each class in proportion to its size, one at least."""
-    sizes = np.bincount(codes)
-    exact = count * sizes / sizes.sum()
-    shares = np.maximum(1, np.floor(exact).astype(int))
-    while shares.sum() < count:
-        shares[np.argmax(np.where(shares < sizes, exact - shares, -np.inf))] += 1
-    while shares.sum() > max(count, len(sizes)):
-        shares[np.argmax(shares)] -= 1
-    chosen = [
-        random.choice(np.flatnonzero(codes == label), size=share, replace=False)
-        for label, share in enumerate(shares)
-    ]
-    return np.sort(np.concatenate(chosen))

@@ -87,6 +87,8 @@ def fit(
     with the model, so that `zeronorm predict` takes the raw file.
     """
     with _one_sentence_errors():
+        if n_jobs == 0:
+            raise TableError("--n-jobs 0 is no number of processes; take 1 or more, or -1.")
         if out is not None:
             _check_out(out, data)
         table, classes = _training_rows(data, target, folds)

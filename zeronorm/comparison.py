@@ -18,9 +18,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from zeronorm.classifiers import ZeroNormSVC
+from zeronorm.classifiers.zero_norm import ZeroNormSVC
 from zeronorm.expansion import KernelExpansion
 from zeronorm.model_selection import sparse_search
+from zeronorm.sampling import stratified_rows
 from zeronorm.table_model import TableEncoder
 
 #: Parameters are tuned on at most so many rows: a grid of fits on more would take minutes.
@@ -112,6 +113,17 @@ class Rows:
     def take(self, indices: NDArray[np.intp]) -> Rows:
         """Return some of the rows."""
         return Rows(self.X[indices], self.y[indices], self.encoder)
+
+    def draw(self, limit: int | None, random_state: int) -> Rows:
+        """Return at most about `limit` of the rows, every class in its share.
+
+        A rare class keeps as many rows as the inner folds need, which may pass the limit by a few.
+        """
+        if limit is None or len(self.y) <= limit:
+            return self
+        _, codes = np.unique(self.y, return_inverse=True)
+        random = np.random.RandomState(random_state)
+        return self.take(stratified_rows(codes, limit, random, least=INNER_FOLDS))
 
 
 @dataclass(frozen=True)
@@ -239,11 +251,11 @@ def tune_and_fit(contender: Contender, rows: Rows, plan: Plan) -> Fitted:
 
     Of more rows than :data:`TUNING_ROWS`, or than the contender takes, a stratified draw serves.
     """
-    tuning = rows.take(stratified_rows(rows.y, TUNING_ROWS, plan.random_state))
+    tuning = rows.draw(TUNING_ROWS, plan.random_state)
     counter = FitCounter(plan.counter_path)
     chosen = _tune(contender, tuning, counter, plan)
 
-    fitting = rows.take(stratified_rows(rows.y, contender.max_rows, plan.random_state))
+    fitting = rows.draw(contender.max_rows, plan.random_state)
     encoder = clone(rows.encoder).fit(fitting.X)
     features = encoder.transform(fitting.X)
     chosen["C"] *= contender.C_factor(len(fitting.y)) / contender.C_factor(len(tuning.y))
@@ -279,22 +291,6 @@ def _tune(contender: Contender, rows: Rows, counter: FitCounter, plan: Plan) -> 
         warnings.simplefilter("ignore", ConvergenceWarning)  # of the chosen one, it is reported
         search.fit(rows.X, rows.y)
     return {name: search.best_params_[f"classify__{name}"] for name in ("C", "gamma")}
-
-
-def stratified_rows(y: NDArray[np.intp], limit: int | None, random_state: int) -> NDArray[np.intp]:
-    """Return sorted indices of at most about `limit` rows, every class in its share.
-
-    A rare class keeps as many rows as the inner folds need, which may pass the limit by a few.
-    """
-    if limit is None or len(y) <= limit:
-        return np.arange(len(y))
-    generator = np.random.default_rng(random_state)
-    drawn = []
-    for code in np.unique(y):
-        members = np.flatnonzero(y == code)
-        wanted = max(INNER_FOLDS, round(len(members) * limit / len(y)))
-        drawn.append(generator.permutation(members)[:wanted])
-    return np.sort(np.concatenate(drawn))
 
 
 def time_fit(classifier: Any, features: NDArray[np.float64], y: NDArray[np.intp]) -> float:

@@ -120,6 +120,11 @@ class KernelExpansion:
         """Number of outputs of the expansion itself, before any vote."""
         return self.coef.shape[1]
 
+    @property
+    def _is_in_feature_space(self) -> bool:
+        """Whether X and the vectors have the same columns: not with a precomputed kernel."""
+        return self.kernel.name != "precomputed"
+
     def __repr__(self) -> str:
         return f"KernelExpansion({self.n_terms} terms, {self.n_outputs} outputs, {self.kernel})"
 
@@ -141,6 +146,11 @@ class KernelExpansion:
         """
         if not sparse.issparse(X):
             X = np.asarray(X)
+        if X.ndim != 2 or (X.shape[1] != self.vectors.shape[1] and self._is_in_feature_space):
+            raise ValueError(
+                f"X has shape {X.shape}; it must have one row for each point and "
+                f"{self.vectors.shape[1]} columns."
+            )
         # Rows far out may overflow; the result then says so by not being finite.
         with np.errstate(over="ignore", invalid="ignore"):
             values = self._outputs(X)

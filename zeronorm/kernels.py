@@ -208,7 +208,7 @@ class Kernel:
         return np.tanh(product, out=product)
 
     def _call(self, X: Any, V: Any) -> np.ndarray:
-        values = np.asarray(self.function(X, V), dtype=np.float64)  # type: ignore[misc]
+        values = np.asarray(_dense(self.function(X, V)), dtype=np.float64)  # type: ignore[misc]
         if values.shape != (X.shape[0], V.shape[0]):
             raise ValueError(
                 f"The kernel function returned shape {values.shape} for {X.shape[0]} rows and "

@@ -278,20 +278,23 @@ def read_target(table: Table, name: str) -> Target:
     return Target(codes, tuple(spelling[value] for value in position))
 
 
+def _to_number(cell: str) -> float:
+    if "_" in cell:  # Python reads 1_000 as a number; in a file it is a name
+        raise ValueError(cell)
+    return float(cell)
+
+
 def _is_number(cell: str) -> bool:
     try:
-        value = float(cell)
+        return not math.isnan(_to_number(cell))
     except ValueError:
         return False
-    return (
-        not math.isnan(value) and "_" not in cell
-    )  # Python reads 1_000 as a number; in a file it is a name
 
 
 def _numbers(table: Table, name: str) -> NDArray[np.float64]:
     cells = table.cells[name]
     try:
-        values = np.array([math.nan if cell in MISSING else float(cell) for cell in cells])
+        values = np.array([math.nan if cell in MISSING else _to_number(cell) for cell in cells])
     except ValueError:
         bad = next(i for i, cell in enumerate(cells) if not (cell in MISSING or _is_number(cell)))
     else:

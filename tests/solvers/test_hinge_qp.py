@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 from problems import COSTS, PROBLEMS, inseparable, kernel_problem
 from scipy import sparse
+from sklearn.datasets import make_moons
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from zeronorm.solvers.hinge_qp import Start, solve_hinge_ridge
@@ -141,3 +143,18 @@ def test_without_columns_the_intercept_is_the_dearer_class(share):
     assert found.primal == pytest.approx(cost @ np.maximum(1 - y * found.intercept, 0))
     assert found.dual.sum() == pytest.approx(found.primal)
     assert abs(y @ found.dual) < 1e-12 and (found.dual <= cost + 1e-12).all()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_huge_cancelling_coefficients_are_certified(seed):
+    # C = 1000 on noisy data drives coefficients to a million; the squares of such scales drown
+    # the identity in the Newton matrix.
+    X, y = make_moons(120, noise=0.25, random_state=seed)
+    K, y = rbf_kernel(X, gamma=1.0), np.where(y == 1, 1.0, -1.0)
+    rows = np.random.default_rng(seed).permutation(120)[:25]
+    scale = 10.0 ** np.random.default_rng(seed).uniform(4, 7, 25)
+    cost = np.full(120, 1000.0)
+    found = solve_hinge_ridge(ScaledRows(K[:, rows], scale), y, cost, tolerance=1e-4)
+    assert found.gap <= 1e-4
+    w = (K[:, rows] * scale).T @ (y * found.dual)
+    assert found.dual.sum() - 0.5 * w @ w >= (1 - 1e-3) * found.primal

@@ -17,7 +17,7 @@ class Diagonal:
     def n_columns(self):
         return len(self.target)
 
-    def solve(self, scale, tolerance):
+    def solve(self, scale, tolerance, *, steering=False):
         coef = self.target * self.C / (self.C + 1 / scale)
         loss = 0.5 * self.C * np.sum((coef - self.target) ** 2)
         return Round(coef[:, None], np.zeros(1), loss, 0.0)
@@ -87,7 +87,7 @@ def test_a_rough_solution_that_would_rise_is_solved_again():
 
         asked = []
 
-        def solve(self, scale, tolerance):
+        def solve(self, scale, tolerance, *, steering=False):
             self.asked.append(tolerance)
             found = super().solve(scale, tolerance)
             found.coef *= 1 + 30 * tolerance

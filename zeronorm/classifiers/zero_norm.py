@@ -8,12 +8,13 @@ their number, C Σ hinge + ||α||_0, approached by repeated weighted problems:
     B   λᵀ|α| + C Σ hinge,             λ_j = |α_j|^-(1-p)        (10); a linear program, dual (15)
     W   Σ|w_j| + C Σ hinge of Σ w_j z_j k(x_j, x),  z ← z * w    (16), Weston et al. (2003)
 
-At p = 0 these are the paper's; their common objective is C Σ hinge + Σ log|α_j|, which each round
-lowers. Three things differ from the paper: the intercept is not penalised (the paper reweights
-it like a coefficient, which can drive it to zero for good); several classes share their vectors,
-the weight of a vector coming from all its coefficients; and the infinity norm, for which the
-paper's weights (one, on the largest coefficient) leave all others free and do not settle, is
-solved as the linear program it stands for.
+At p = 0 these are the paper's. Each round lowers C Σ hinge + (1/p) Σ|α_j|^p, at p = 0
+C Σ hinge + Σ log|α_j|, smoothed at the size at which a term counts as zero (see
+``solvers/reweighting.py``). Three things differ from the paper: the intercept is not penalised
+(the paper reweights it like a coefficient, which can drive it to zero for good); several classes
+share their vectors, the weight of a vector coming from all its coefficients; and the infinity
+norm, for which the paper's weights (one, on the largest coefficient) leave all others free and
+do not settle, is solved as the linear program it stands for.
 """
 
 from __future__ import annotations
@@ -46,9 +47,10 @@ class ZeroNormSVC(SparseKernelClassifier):
         Which weighted problem: "A" a quadratic program, "B" a linear program, "W" Weston's
         multiplicative form of B, which gives the same model.
     p : float, default=0.0
-        The penalty is Σ|α_j|^p: from 0 (number of terms) to 2 (ridge) for "A", from 0 to 1
-        for "B" and "W". ``numpy.inf`` penalises the largest coefficient; that problem is one
-        linear program, whatever the variant, and its solution is not sparse.
+        The penalty is (1/p) Σ|α_j|^p: from 0 (number of terms) to 2 (ridge) for "A", from 0 to 1
+        for "B" and "W". From about 1 on, "A" drops no terms. ``numpy.inf`` penalises the largest
+        coefficient; that problem is one linear program, whatever the variant, and its solution
+        is not sparse.
     C : float, default=1.0
         Cost of a margin error. Larger means more terms and fewer training errors.
     rkhs_weight : float, default=0.0
@@ -94,7 +96,8 @@ class ZeroNormSVC(SparseKernelClassifier):
     intercept_ : ndarray of shape (n_outputs,)
         Constants.
     objective_ : float
-        Final value of the penalised objective.
+        Final value of the penalised objective. At p = 0 it is measured from the size at which a
+        term counts as zero, so it compares rounds of one fit, not two fits.
     n_iter_ : int
         Rounds of reweighting.
     history_ : dict of ndarray
@@ -111,6 +114,10 @@ class ZeroNormSVC(SparseKernelClassifier):
     Early rounds, which only steer the weights, are solved to a loose duality gap (10 % and
     falling), the last to ``tol``. A smaller ``gamma`` and a smaller ``C`` give fewer terms.
     With landmarks, two values of ``random_state`` give slightly different models.
+
+    "A" looks at a sample of the rows in its early rounds when there are more than 8 000; the last
+    rounds see them all. "B", "W" and p = inf are linear programs that hold all rows: they are for
+    up to some ten thousand rows.
 
     References
     ----------
@@ -197,7 +204,11 @@ class ZeroNormSVC(SparseKernelClassifier):
             warning = (
                 f"ZeroNormSVC stopped after {result.rounds} rounds with a relative change of "
                 f"{result.change:.1e} and a duality gap of {result.gap:.1e} (tol={self.tol:g}). "
-                "Raise max_iter or tol; far too small a gamma for so large a C also ends like this."
+                + (
+                    "Rounding allows no further: take a larger gamma or a smaller C."
+                    if result.is_stuck
+                    else "Raise max_iter or tol."
+                )
             )
         history = {key: np.array(values) for key, values in result.history.items()}
         objective = result.history["objective"][-1]
@@ -217,6 +228,8 @@ class ZeroNormSVC(SparseKernelClassifier):
         if problem.kernel.name == "precomputed":
             rows = problem.vectors[:, 0]
             gram = problem.values[np.searchsorted(problem.rows, rows)]
+            if not np.allclose(gram, gram.T):
+                raise ValueError("rkhs_weight needs a symmetric kernel matrix.")
         else:
             gram = problem.kernel.matrix(problem.vectors, problem.vectors)
         smallest = np.linalg.eigvalsh(gram)[0]

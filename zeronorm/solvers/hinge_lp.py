@@ -24,7 +24,7 @@ import highspy
 import numpy as np
 
 from zeronorm.solvers.reweighting import Round
-from zeronorm.solvers.rows import column_sizes
+from zeronorm.solvers.rows import balanced, column_sizes
 
 #: Constraints added at once, at the start and later.
 BATCH = 32
@@ -76,9 +76,9 @@ class HingeLP:
         for program in self.programs:
             program.keep(columns)
 
-    def solve(self, scale: np.ndarray, tolerance: float) -> Round:
+    def solve(self, scale: np.ndarray, tolerance: float, *, steering: bool = False) -> Round:
         """Solve with the weights ``1 / scale``; an LP is exact, whatever the tolerance."""
-        del tolerance  # the loop's interface; the simplex method ends at a vertex
+        del tolerance, steering  # the loop's interface; the simplex method ends at a vertex
         coef = np.empty((self.n_columns, len(self.programs)))
         intercept = np.empty(len(self.programs))
         loss, gap = 0.0, 0.0
@@ -183,9 +183,9 @@ class _DualProgram:
         slack = np.maximum(1.0 - self.target * (values @ coef + intercept), 0.0)
         loss = float(self.cost @ slack)
         primal = loss + float(limits @ np.abs(coef))
-        excess = np.max(np.abs((self.target * self.beta) @ values) / limits, initial=1.0)
-        imbalance = abs(float(self.target @ self.beta)) * abs(intercept)
-        dual = float(self.beta.sum()) / max(excess, 1.0) - imbalance
+        beta = balanced(self.beta, self.target)
+        excess = np.max(np.abs((self.target * beta) @ values) / limits, initial=1.0)
+        dual = float(beta.sum()) / excess
         return loss, (primal - dual) / primal if primal > 0 else 0.0
 
 
@@ -213,7 +213,8 @@ def run(model: highspy.Highs) -> None:
     if status != highspy.HighsModelStatus.kOptimal:
         raise LinearProgramError(
             f"HiGHS ended with status {model.modelStatusToString(status)!r}, also from a cold "
-            "start. The data are probably badly scaled: standardise the features."
+            "start. Kernel values and C span too wide a range: standardise the features, or take "
+            "a more moderate C."
         )
 
 
@@ -253,9 +254,9 @@ def solve_largest_coefficient(
     slack = np.maximum(1.0 - target * (values @ coef + intercept), 0.0)
     objective = float(np.abs(coef).max(initial=0.0) + cost @ slack)
     beta = np.clip(np.array(solution.row_dual)[:n] * (unit / size), 0.0, cost)
+    beta = balanced(beta, target)
     # Dual: |K' (y beta)|_1 <= 1 and y'beta = 0.
-    excess = max(1.0, float(np.abs((target * beta) @ values).sum()))
-    dual = beta.sum() / excess - abs(float(target @ beta) * intercept)
+    dual = beta.sum() / max(1.0, float(np.abs((target * beta) @ values).sum()))
     return coef, intercept, objective, (objective - dual) / objective if objective > 0 else 0.0
 
 

@@ -29,10 +29,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from zeronorm.solvers.rows import ScaledRows
+from zeronorm.solvers.rows import GRAM_ROWS, ScaledRows, balanced
 
 #: Smoothing width of a cold and a warm start, its factor per multiplier step, and its floor.
 COLD_WIDTH, WARM_WIDTH, WIDTH_FACTOR, WIDTH_FLOOR = 1.0, 0.3, 0.1, 1e-9
+
+#: Beyond this size beside the identity, the Newton matrix is factored without being formed.
+ILL_CONDITIONED = 1e10
 
 #: More columns than this, and a cold start is first solved on so many of them.
 SAMPLE_COLUMNS = 128
@@ -178,15 +181,14 @@ class _Smoothed:
 
     def measure_gap(self) -> None:
         """Gap between the primal value and the best dual value so far."""
-        # A dual point needs y'beta = 0: scale the heavier class down.
-        heavy = self.target == -np.sign(self.gradient_b)
-        excess = np.where(heavy, self.beta, 0.0)
-        share = abs(self.gradient_b) / excess.sum() if self.gradient_b else 0.0
-        beta = self.beta - share * excess
+        beta = balanced(self.beta, self.target)
         w = self.rows.adjoint(self.target * beta)
-        value = float(beta.sum() - 0.5 * (w @ w))
+        # A dual point scaled down is one too; this is the best multiple.
+        total, square = float(beta.sum()), float(w @ w)
+        scale = min(1.0, total / square) if square > 0 else 1.0
+        value = scale * total - 0.5 * scale**2 * square
         if value > self.best:
-            self.best, self.certificate = value, beta
+            self.best, self.certificate = value, scale * beta
         self.gap = (self.primal - self.best) / self.primal if self.primal > 0 else 0.0
 
     def newton_step(self) -> bool:
@@ -194,7 +196,10 @@ class _Smoothed:
 
         False if rounding has left no direction that descends.
         """
-        step, step_b = self._direction(self.gradient, self.gradient_b)
+        try:
+            step, step_b = self._direction(self.gradient, self.gradient_b)
+        except np.linalg.LinAlgError:
+            return False
         descent = float(self.gradient @ step + self.gradient_b * step_b)
         # Inexact augmented Lagrangian: half the Newton decrement, what is left to gain, is small
         # beside the proximal term of the multipliers.
@@ -237,15 +242,38 @@ class _Smoothed:
         if len(free) <= self.rows.shape[1]:
             some = self.rows.take(free)
             matrix = some @ some.T
+            if matrix.diagonal().max() * stiffness.max() > ILL_CONDITIONED:
+                return self._careful_direction(free, gradient, gradient_b)
             matrix.flat[:: len(free) + 1] += 1.0 / stiffness
             first, ones = _solve_two(matrix, some @ gradient, np.ones(len(free)))
             step_b = (first.sum() - gradient_b) / ones.sum()
             return (first - step_b * ones) @ some - gradient, step_b
         matrix, border = self.rows.gram(free, stiffness)
+        if matrix.diagonal().max() > ILL_CONDITIONED:
+            return self._careful_direction(free, gradient, gradient_b)
         matrix.flat[:: len(matrix) + 1] += 1.0
         first, second = _solve_two(matrix, -gradient, border)
         step_b = (-gradient_b - border @ first) / (stiffness.sum() - border @ second)
         return first - step_b * second, step_b
+
+    def _careful_direction(
+        self, free: np.ndarray, gradient: np.ndarray, gradient_b: float
+    ) -> tuple[np.ndarray, float]:
+        """Newton direction from a triangular factor of its matrix, which is never formed.
+
+        Huge coefficients that cancel each other (a large C, a flat kernel) make the squares in
+        the matrix drown the identity that it is added to; the factor keeps both.
+        """
+        m = len(gradient)
+        factor = np.eye(m, m + 1)
+        for start in range(0, len(free), GRAM_ROWS):
+            part = free[start : start + GRAM_ROWS]
+            rows = np.column_stack([self.rows.take(part), np.ones(len(part))])
+            rows *= np.sqrt(self.stiffness[part])[:, None]
+            factor = np.asarray(np.linalg.qr(np.vstack([factor, rows]), mode="r"))
+        down = np.linalg.solve(factor.T, np.append(-gradient, -gradient_b))
+        step = np.linalg.solve(factor, down)
+        return step[:m], float(step[m])
 
     def _line_search(self, step: np.ndarray, change: np.ndarray, descent: float) -> float:
         """Near root of the derivative along the step, which is piecewise linear and never falls.

@@ -3,8 +3,8 @@
 All outputs share the features Phi = K diag(s) of one round. The early rounds of the loop only
 steer the weights; on many rows they are solved on a sample, whose costs are scaled up to stand
 for all rows.
-Once few columns are left, or a tight gap is asked for, all rows count: the certificate of the
-last rounds is that of the whole problem.
+Once few columns are left, or the round is to count, all rows do: the certificate of the last
+rounds is that of the whole problem.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from zeronorm.sampling import stratified_rows
 from zeronorm.solvers.hinge_qp import HingeRidgeSolution, Start, solve_hinge_ridge
 from zeronorm.solvers.reweighting import Round
 from zeronorm.solvers.rows import ScaledRows, column_sizes
@@ -21,8 +22,8 @@ from zeronorm.solvers.rows import ScaledRows, column_sizes
 #: Rough rounds with many columns look at so many rows, at least this many of each class.
 SAMPLE_ROWS, SAMPLE_PER_CLASS = 4000, 400
 
-#: A tolerance below this, or no more columns than this, needs all rows.
-SAMPLE_TOLERANCE, SAMPLE_LEAST_COLUMNS = 0.03, 48
+#: No more columns than this, and all rows are looked at anyway.
+SAMPLE_LEAST_COLUMNS = 48
 
 Map = Callable[[np.ndarray], np.ndarray]
 
@@ -103,14 +104,14 @@ class HingeRidge:
         if self.quadratic is not None:
             self.quadratic = self.quadratic[np.ix_(columns, columns)]
 
-    def solve(self, scale: np.ndarray, tolerance: float) -> Round:
+    def solve(self, scale: np.ndarray, tolerance: float, *, steering: bool = False) -> Round:
         """Solve with Lambda = diag(1 / scale), each output warm started from its last solution.
 
-        The gap of a round that saw a sample of the rows is infinite: it has no certificate.
+        A ``steering`` round may look at a sample of the rows; its gap is infinite, because it has
+        no certificate.
         """
         view = self.all_rows
-        rough = tolerance > SAMPLE_TOLERANCE and self.n_columns > SAMPLE_LEAST_COLUMNS
-        if self.sample is not None and rough:
+        if self.sample is not None and steering and self.n_columns > SAMPLE_LEAST_COLUMNS:
             view = self.sample
         rows, to_coef, from_coef = self._features(view.compact(), np.sqrt(scale))
         coef = np.empty_like(self.coef)
@@ -170,14 +171,9 @@ def sample_rows(targets: np.ndarray, size: int, per_class: int) -> tuple[np.ndar
         Sorted indices, and how many rows of its class each one stands for. The draw is the same
         for the same labels.
     """
-    random = np.random.default_rng(0)
-    classes = targets.argmax(axis=1) if targets.shape[1] > 1 else (targets[:, 0] > 0).astype(int)
-    rows, factor = [], []
-    for label in np.unique(classes):
-        members = np.flatnonzero(classes == label)
-        share = max(per_class, round(size * len(members) / len(classes)))
-        chosen = random.permutation(members)[:share]
-        rows.append(chosen)
-        factor.append(np.full(len(chosen), len(members) / len(chosen)))
-    order = np.argsort(np.concatenate(rows))
-    return np.concatenate(rows)[order], np.concatenate(factor)[order]
+    several = targets.shape[1] > 1
+    labels = targets.argmax(axis=1) if several else (targets[:, 0] > 0).astype(np.intp)
+    _, codes = np.unique(labels, return_inverse=True)
+    rows = stratified_rows(codes, size, np.random.RandomState(0), least=per_class)
+    factor = np.bincount(codes) / np.bincount(codes[rows])
+    return rows, factor[codes[rows]]

@@ -6,8 +6,9 @@ The loop of Huang et al. (2010), implementations A and B, for any problem of the
 
 ``penalty`` is a concave function g of u = |alpha_j|^power (power 2 in A, 1 in B). Its tangent at
 the last solution is a weight, g(u) <= g(u0) + g'(u0)(u - u0), so every weighted problem lies above
-the true objective and touches it at the last solution: solving it, even roughly, lowers the true
-objective. A term whose coefficients reach zero is dropped; the later problems have fewer columns.
+the true objective and touches it at the last solution: solving it well enough to get below that
+lowers the true objective, and the loop sees to it that it does. A term whose coefficients reach
+zero is dropped; the later problems have fewer columns.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from typing import Protocol
 import numpy as np
 
 #: A term counts as zero when its largest contribution to a decision value is this small beside the
-#: largest of the first solution. Vanishing terms shrink quadratically (alpha <- alpha^2 g in A) or
-#: are exact zeros of a linear program (B), so the result does not depend on it.
+#: largest of the first solution. At p = 0 vanishing terms shrink quadratically (alpha <- alpha^2 g
+#: in A) or are exact zeros of a linear program (B), so the result does not depend on it; towards
+#: p = 1 A's terms shrink ever more slowly, and from there on none vanishes.
 ZERO = 1e-9
 
 #: Relative duality gap asked of the early rounds, whose solutions only steer the weights.
@@ -49,8 +51,11 @@ class WeightedProblem(Protocol):
     def n_columns(self) -> int:
         """Number of terms that are left."""
 
-    def solve(self, scale: np.ndarray, tolerance: float) -> Round:
-        """Solve with the weights ``1 / scale`` to a relative gap of ``tolerance``."""
+    def solve(self, scale: np.ndarray, tolerance: float, *, steering: bool = False) -> Round:
+        """Solve with the weights ``1 / scale`` to a relative gap of ``tolerance``.
+
+        A ``steering`` round only has to find the next weights; it may do with part of the rows.
+        """
 
     def keep(self, columns: np.ndarray) -> None:
         """Forget the terms where the mask ``columns`` is False."""
@@ -104,8 +109,9 @@ class Reweighted:
     """Result of the loop.
 
     ``terms`` are the columns of the original problem that are left, ``change`` the relative
-    change of the coefficients in the last round, ``gap`` the last certificate, ``history`` one
-    entry a round.
+    change of the coefficients in the last round, ``gap`` the last certificate, ``is_stuck`` says
+    that rounding kept the last round from lowering the objective, ``history`` has one entry a
+    round.
     """
 
     terms: np.ndarray
@@ -113,6 +119,7 @@ class Reweighted:
     intercept: np.ndarray
     change: float = np.inf
     gap: float = np.inf
+    is_stuck: bool = False
     history: dict[str, list[float]] = field(
         default_factory=lambda: {"terms": [], "objective": [], "gap": []}
     )
@@ -149,17 +156,19 @@ def reweight(
     terms = np.arange(problem.n_columns)
     unit = 1.0 if single else np.clip(problem.column_sizes.max(initial=0.0), 1e-100, 1e100)
     equal = np.full(len(terms), unit**-penalty.power)
-    first = problem.solve(equal, tolerance if single else ROUGH)
+    rough = tolerance if single else max(ROUGH, tolerance)
+    first = problem.solve(equal, rough, steering=rough > tolerance)
     penalty.floor = _floor(penalty.size(first.coef), problem.column_sizes)
     result = Reweighted(terms, first.coef, first.intercept, gap=first.gap)
     result.change = 0.0 if single else np.inf
     objective = _drop_and_record(problem, penalty, result, first.loss)
-    rough = ROUGH
     while result.rounds < max_rounds and not single:
         rough = max(min(0.9 * rough, result.change / 2), tolerance)
-        solution, is_lower = _descend(problem, penalty, result.coef, objective, rough)
+        steering = rough > tolerance
+        solution, is_lower = _descend(problem, penalty, result.coef, objective, rough, steering)
         result.gap = solution.gap
         if not is_lower:
+            result.is_stuck = True
             break
         old, result.coef, result.intercept = result.coef, solution.coef, solution.intercept
         norm = np.linalg.norm(result.coef)
@@ -180,7 +189,12 @@ def _floor(size: np.ndarray, column_sizes: np.ndarray) -> np.ndarray:
 
 
 def _descend(
-    problem: WeightedProblem, penalty: Penalty, coef: np.ndarray, objective: float, rough: float
+    problem: WeightedProblem,
+    penalty: Penalty,
+    coef: np.ndarray,
+    objective: float,
+    rough: float,
+    steering: bool,
 ) -> tuple[Round, bool]:
     """Solve the next weighted problem, more exactly if the true objective would not fall.
 
@@ -189,13 +203,13 @@ def _descend(
     scale = penalty.scale(coef)
     is_retry = False
     while True:
-        solution = problem.solve(scale, rough)
+        solution = problem.solve(scale, rough, steering=steering)
         rise = penalty.value(solution.coef) + solution.loss - objective
         if rise <= 1e-9 * abs(objective):
             return solution, True
         if rough < 1e-10 or (is_retry and not solution.gap <= rough):
             return solution, False
-        rough = min(rough, solution.gap) / 10
+        rough, steering = min(rough, solution.gap) / 10, False
         is_retry = True
 
 

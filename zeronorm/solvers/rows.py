@@ -1,8 +1,8 @@
-"""The one place where a solver touches all rows of the data.
+"""What a solver asks of all rows of the data.
 
-Every quantity that needs all n rows is a product with the kernel matrix, or a sum over its row
-blocks. Solvers see only :class:`ScaledRows`; blocks that live elsewhere would need this class
-alone.
+Every quantity of the smooth solver that needs all n rows is a product with the kernel matrix, or
+a sum over its row blocks, written in :class:`ScaledRows`: rows that live elsewhere would need
+that class. The linear programs hold all rows themselves.
 """
 
 from __future__ import annotations
@@ -16,6 +16,15 @@ GRAM_ROWS = 8192
 def column_sizes(values: np.ndarray) -> np.ndarray:
     """Largest absolute value of each column."""
     return np.maximum(values.max(axis=0), -values.min(axis=0))
+
+
+def balanced(beta: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Scale the heavier class of dual variables down, so that ``target @ beta`` is zero."""
+    excess = float(target @ beta)
+    if excess == 0:
+        return beta
+    heavy = np.where(target == np.sign(excess), beta, 0.0)
+    return beta - (abs(excess) / heavy.sum()) * heavy
 
 
 class ScaledRows:

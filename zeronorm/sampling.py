@@ -1,0 +1,41 @@
+"""Drawing rows so that every class is there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def stratified_rows(
+    codes: np.ndarray, count: int, random: np.random.RandomState, *, least: int = 1
+) -> np.ndarray:
+    """Draw ``count`` rows, from each class in proportion, but ``least`` of it where it has them.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Class numbers 0, 1, ..., each of them present.
+    count : int
+        How many rows; fewer than ``least`` of every class are not drawn, even beyond the count.
+    random : RandomState
+        Source of the draw.
+    least : int
+        Smallest number of rows of a class.
+
+    Returns
+    -------
+    ndarray
+        Sorted indices.
+    """
+    sizes = np.bincount(codes)
+    floors = np.minimum(least, sizes)
+    exact = count * sizes / sizes.sum()
+    shares = np.clip(np.floor(exact).astype(int), floors, sizes)
+    while shares.sum() < min(count, len(codes)):
+        shares[np.argmax(np.where(shares < sizes, exact - shares, -np.inf))] += 1
+    while shares.sum() > max(count, floors.sum()):
+        shares[np.argmax(np.where(shares > floors, shares, -1))] -= 1
+    chosen = [
+        random.choice(np.flatnonzero(codes == label), size=share, replace=False)
+        for label, share in enumerate(shares)
+    ]
+    return np.sort(np.concatenate(chosen))
