@@ -16,11 +16,10 @@ hinge becomes
     max over 0 <= beta <= c of  beta * slack - w/(2c) (beta - base)^2,    slack = 1 - y f,
 
 whose maximiser is beta = clip(base + (c/w) slack, 0, c). The smooth function of (v, b) is
-minimised by Newton steps with an exact line search; only the rows with 0 < beta < c ("free")
-enter the Newton matrix, which is free × free or m × m, whichever is smaller. Then base <- beta,
-the width shrinks, and the primal and dual values give the duality gap: the certificate.
-A warm start is a pair (beta, b); the box does not depend on Lambda, so the beta of one round is
-feasible in the next.
+minimised by Newton steps with a line search; only the rows with 0 < beta < c ("free") enter the
+Newton matrix, which is free × free or m × m, whichever is smaller. Then base <- beta, the width
+shrinks, and the primal and dual values give the duality gap: the certificate. A warm start is
+(beta, b, v); the box does not depend on Lambda, so the beta of one round is feasible in the next.
 """
 
 from __future__ import annotations
@@ -110,7 +109,7 @@ def solve_hinge_ridge(
             state.move_multipliers()
         else:
             break
-    if not np.isfinite(state.gap):
+    if not state.gap <= tolerance:
         state.measure_gap()
     return HingeRidgeSolution(
         state.v, state.b, state.scores, state.certificate, state.primal, state.gap, state.steps
