@@ -239,6 +239,9 @@ class TestBadInput:
         result = fit(data, "--out", tmp_path / "none" / "model.json")
         assert_one_sentence(*result, "there is no folder")
 
+    def test_no_processes_at_all(self, fit, data):
+        assert_one_sentence(*fit(data, "--n-jobs", "0"), "--n-jobs 0 is no number of processes")
+
     def test_output_that_is_the_input(self, fit, data):
         before = data.read_text()
         assert_one_sentence(*fit(data, "--out", data), "is an input")

@@ -474,3 +474,12 @@ def test_from_svc_unfitted():
 def test_from_svc_of_something_else(other):
     with pytest.raises(ValueError, match="fitted SVC or NuSVC"):
         KernelExpansion.from_svc(other)
+
+
+@pytest.mark.parametrize("X", [[1.0, 2.0], [[1.0]], [[1.0, 2.0, 3.0]], [[[1.0, 2.0]]]], ids=str)
+def test_points_of_another_shape_get_a_sentence(X):
+    f = KernelExpansion([[0.0, 1.0]], [1.0], 0.0, Kernel("rbf"))
+    with pytest.raises(
+        ValueError, match="X has shape .* it must have one row for each point and 2"
+    ):
+        f.decision_function(X)

@@ -332,3 +332,9 @@ def test_callable_has_no_description():
 def test_damaged_dict(damage):
     with pytest.raises(ValueError):
         Kernel.from_dict(damage)
+
+
+def test_a_function_that_returns_a_sparse_matrix():
+    X = sparse.random(30, 6, density=0.3, format="csr", random_state=0)
+    kernel = Kernel("callable", function=lambda A, B: A @ B.T)
+    np.testing.assert_allclose(kernel.matrix(X, X[:5]), (X @ X[:5].T).toarray())

@@ -473,3 +473,11 @@ def test_w_is_westons_iteration_step_by_step():
     model = ZeroNormSVC("W", C=2.0, gamma=1.0).fit(X, y)
     np.testing.assert_array_equal(model.support_, np.flatnonzero(z))
     np.testing.assert_allclose(model.dual_coef_[0], z[model.support_], rtol=1e-5)
+
+
+def test_rkhs_weight_refuses_an_asymmetric_matrix():
+    X, y = moons(40)
+    K = rbf_kernel(X)
+    K[0, 1] += 0.5
+    with pytest.raises(ValueError, match="symmetric"):
+        ZeroNormSVC(kernel="precomputed", rkhs_weight=1.0).fit(K, y)
