@@ -100,3 +100,24 @@ def test_a_rough_solution_that_would_rise_is_solved_again():
     objective = np.array(found.history["objective"])
     assert (np.diff(objective) <= 1e-8 * np.abs(objective[:-1])).all()
     assert len(problem.asked) > found.rounds
+
+
+@pytest.mark.parametrize("gap", [np.inf, np.nan])
+def test_a_solver_that_breaks_down_ends_the_loop(gap):
+    class Broken(Diagonal):
+        """Answers the first round, then overflows."""
+
+        rounds = 0
+
+        def solve(self, scale, tolerance, *, steering=False):
+            self.rounds += 1
+            found = super().solve(scale, tolerance)
+            if self.rounds > 1:
+                found.loss, found.gap = np.inf, gap
+            return found
+
+    problem = Broken([3.0, -2.0], 10.0)
+    found = reweight(problem, Penalty(0.0, 2))
+    assert found.is_stuck and not found.is_converged(1e-4)
+    assert found.rounds == 1 and problem.rounds <= 3
+    assert np.isfinite(found.coef).all()

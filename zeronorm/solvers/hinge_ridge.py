@@ -113,6 +113,8 @@ class HingeRidge:
         view = self.all_rows
         if self.sample is not None and steering and self.n_columns > SAMPLE_LEAST_COLUMNS:
             view = self.sample
+        else:
+            self.sample = None  # once all rows have counted, part of them would be a step back
         rows, to_coef, from_coef = self._features(view.compact(), np.sqrt(scale))
         coef = np.empty_like(self.coef)
         for k, target in enumerate(view.targets.T):

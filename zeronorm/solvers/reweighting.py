@@ -207,10 +207,15 @@ def _descend(
         rise = penalty.value(solution.coef) + solution.loss - objective
         if rise <= 1e-9 * abs(objective):
             return solution, True
+        is_certified = np.isfinite(solution.gap)
         if rough < 1e-10 or (is_retry and not solution.gap <= rough):
             return solution, False
-        rough, steering = min(rough, solution.gap) / 10, False
-        is_retry = True
+        if not is_certified and not steering:
+            return solution, False
+        # Without a certificate the round looked at part of the rows: all of them come first.
+        if is_certified:
+            rough, is_retry = min(rough, solution.gap) / 10, True
+        steering = False
 
 
 def _drop_and_record(
