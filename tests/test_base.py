@@ -21,7 +21,7 @@ from zeronorm.base import (
     Fit,
     SparseKernelClassifier,
     class_weights,
-    first_occurrences,
+    first_equal,
     signed_targets,
 )
 from zeronorm.kernels import Kernel
@@ -46,8 +46,8 @@ class Recorder(SparseKernelClassifier):
         if self.fails:
             raise ValueError("the solver failed")
         self.problem = problem
-        coef = problem.targets[np.searchsorted(problem.rows, problem.candidates)]
-        terms = np.arange(len(problem.candidates))
+        coef = problem.targets[problem.places]
+        terms = np.arange(len(problem.places))
         return Fit(terms, coef, np.zeros(coef.shape[1]), 0.0, 1, {})
 
 
@@ -382,25 +382,27 @@ def test_landmarks_are_distinct_where_rows_are_repeated():
     X = np.vstack([np.zeros((2000, 2)), np.random.default_rng(0).normal(size=(400, 2))])
     y = np.arange(len(X)) % 2
     problem = Recorder(candidates=100, random_state=0).fit(X, y).problem
-    assert 60 <= len(problem.candidates) <= 100
-    assert len(np.unique(X[problem.candidates], axis=0)) == len(problem.candidates)
+    assert 60 <= len(problem.places) <= 100
+    assert len(np.unique(X[problem.places], axis=0)) == len(problem.places)
 
 
 def test_equal_rows_are_candidates_once():
     X, y = contradictory()
     problem = Recorder().fit(X, y).problem
-    assert len(problem.candidates) == len(np.unique(X, axis=0)) < len(X)
-    np.testing.assert_array_equal(problem.candidates, np.unique(problem.candidates))
-    assert len(ZeroNormSVC(C=100).fit(X, y).support_vectors_) <= len(problem.candidates)
+    assert len(problem.places) == len(np.unique(X, axis=0)) < len(X)
+    np.testing.assert_array_equal(problem.places, np.unique(problem.places))
+    assert len(ZeroNormSVC(C=100).fit(X, y).support_vectors_) <= len(problem.places)
 
 
 @pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_matrix])
-def test_first_occurrences(as_format):
+def test_first_equal(as_format):
     X = np.array([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0], [1.0, 0.0]])
-    np.testing.assert_array_equal(first_occurrences(as_format(X)), [0, 2, 4])
+    np.testing.assert_array_equal(first_equal(as_format(X)), [0, 0, 2, 0, 4, 2])
+    codes = np.array([0, 1, 0, 0, 0, 0])
+    np.testing.assert_array_equal(first_equal(as_format(X), codes), [0, 1, 2, 0, 4, 2])
 
 
-def test_first_occurrences_of_sparse_rows_in_any_order():
+def test_first_equal_of_sparse_rows_in_any_order():
     rows = sparse.csr_matrix(
         (
             np.array([1.0, 2.0, 2.0, 1.0, 0.0, 1.0, 1.0, 1.0]),
@@ -409,7 +411,7 @@ def test_first_occurrences_of_sparse_rows_in_any_order():
         ),
         shape=(3, 3),
     )
-    np.testing.assert_array_equal(first_occurrences(rows), [0])
+    np.testing.assert_array_equal(first_equal(rows), [0, 0, 0])
 
 
 def test_deterministic_for_a_random_state():

@@ -1,8 +1,17 @@
 """Kernel classifiers with few terms, and feature selection with few inputs."""
 
+from zeronorm.classifiers.cross_entropy import CrossEntropySVC
+from zeronorm.classifiers.linear_programming import LinearProgrammingSVC, OneNormSVC
 from zeronorm.classifiers.zero_norm import ZeroNormSVC
 from zeronorm.expansion import KernelExpansion
 
 __version__ = "0.1.0"
 
-__all__ = ["KernelExpansion", "ZeroNormSVC", "__version__"]
+__all__ = [
+    "CrossEntropySVC",
+    "KernelExpansion",
+    "LinearProgrammingSVC",
+    "OneNormSVC",
+    "ZeroNormSVC",
+    "__version__",
+]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from abc import ABCMeta, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,22 +31,56 @@ ALL_CANDIDATES = 20_000
 
 
 @dataclass
-class TrainingProblem:
-    """Validated training data, ready for a solver.
+class TrainingRows:
+    """Validated training rows, before the choice of candidates.
 
-    Rows without weight are gone; ``rows`` are the indices of the others. ``targets`` are their
-    labels as -1/+1 columns (one for two classes, one per class beyond), ``cost`` is C times the
-    weights, ``candidates`` are the indices of the training rows that may become terms,
-    ``vectors`` these rows, ``values`` the kernel matrix of rows and candidates.
+    Rows without weight are gone; ``rows`` are the indices of the others and ``data`` what they
+    hold. ``codes`` are class numbers, ``targets`` labels as -1/+1 columns (one for two classes,
+    one per class beyond), ``cost`` is C times the weights.
     """
 
     rows: np.ndarray
+    data: Any
+    codes: np.ndarray
     targets: np.ndarray
     cost: np.ndarray
     kernel: Kernel
-    candidates: np.ndarray
+
+    def vectors(self, places: np.ndarray) -> Any:
+        """Expansion vectors of the rows at these places."""
+        if self.kernel.name == "precomputed":
+            # The vectors of a precomputed kernel are the columns of its matrix.
+            return self.rows[places][:, None]
+        return self.data[places]
+
+
+@dataclass
+class TrainingProblem:
+    """Training rows with the vectors that may become terms, ready for a solver.
+
+    ``places`` are those of the candidates among the rows, None where the vectors are no training
+    rows; ``values`` is the kernel matrix of rows and ``vectors``.
+    """
+
+    training: TrainingRows
+    places: np.ndarray | None
     vectors: Any
     values: np.ndarray
+
+    @property
+    def targets(self) -> np.ndarray:
+        """Labels -1 and +1, one column per output."""
+        return self.training.targets
+
+    @property
+    def cost(self) -> np.ndarray:
+        """Cost of each row's hinge."""
+        return self.training.cost
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel function."""
+        return self.training.kernel
 
 
 @dataclass
@@ -76,8 +112,13 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     class_weight: Any
     candidates: Any
     tol: float
-    max_iter: int
     random_state: Any
+
+    #: Whether a term takes the sign of its row's label: then rows count as equal only if their
+    #: labels are equal too.
+    _signed_by_label = False
+
+    _kinds_of_candidates = "'auto', 'all' or an integer"
 
     @abstractmethod
     def _solve(self, problem: TrainingProblem) -> Fit:
@@ -87,7 +128,7 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """Tell scikit-learn what input fits."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.pairwise = self._is_precomputed()
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -127,11 +168,13 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _check_parameters(self) -> None:
         check_positive("C", self.C)
         check_positive("tol", self.tol)
-        check_integer("max_iter", self.max_iter, least=1)
+        self._check_candidates()
+
+    def _check_candidates(self) -> None:
         auto_or_all = isinstance(self.candidates, str) and self.candidates in ("auto", "all")
         if not auto_or_all and not is_integer(self.candidates):
             raise ValueError(
-                f"candidates must be 'auto', 'all' or an integer; got {self.candidates!r}."
+                f"candidates must be {self._kinds_of_candidates}; got {self.candidates!r}."
             )
         if is_integer(self.candidates):
             check_integer("candidates", self.candidates, least=1)
@@ -141,7 +184,7 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     ) -> tuple[TrainingProblem, np.ndarray]:
         """Everything a solver needs, and the classes."""
         check_classification_targets(y)
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+        if self._is_precomputed() and X.shape[0] != X.shape[1]:
             raise ValueError(
                 f"A precomputed kernel matrix must be square; X has shape {X.shape}. "
                 "fit takes the kernel values of the training rows with themselves."
@@ -161,25 +204,35 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
                 "C times the weights must be positive and finite for every row that counts."
             )
         data = X[rows] if len(rows) < X.shape[0] else X
-        kernel = Kernel.from_params(
+        kernel = self._make_kernel(data, None if sample_weight is None else weight)
+        targets = signed_targets(codes, len(classes))
+        training = TrainingRows(rows, data, codes, targets, cost, kernel)
+        return self._with_candidates(training), classes
+
+    def _is_precomputed(self) -> bool:
+        """Whether X holds kernel values."""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _make_kernel(self, X: Any, sample_weight: np.ndarray | None) -> Kernel:
+        return Kernel.from_params(
             self.kernel,
             gamma=self.gamma,
             degree=self.degree,
             coef0=self.coef0,
-            X=data,
-            sample_weight=None if sample_weight is None else weight,
+            X=X,
+            sample_weight=sample_weight,
         )
-        chosen = self._choose_candidates(data, codes)
-        # The vectors of a precomputed kernel are the columns of its matrix.
-        vectors = rows[chosen][:, None] if kernel.name == "precomputed" else data[chosen]
-        values = kernel.matrix(data, vectors)
-        targets = signed_targets(codes, len(classes))
-        problem = TrainingProblem(rows, targets, cost, kernel, rows[chosen], vectors, values)
-        return problem, classes
 
-    def _choose_candidates(self, X: Any, codes: np.ndarray) -> np.ndarray:
-        """Rows that may become terms: the distinct ones, or landmarks among them."""
-        n_rows = X.shape[0]
+    def _with_candidates(self, training: TrainingRows) -> TrainingProblem:
+        places = self._choose_candidates(training)
+        vectors = training.vectors(places)
+        values = training.kernel.matrix(training.data, vectors)
+        return TrainingProblem(training, places, vectors, values)
+
+    def _choose_candidates(self, training: TrainingRows) -> np.ndarray:
+        """Places of the rows that may become terms: the distinct ones, or landmarks among them."""
+        codes = training.codes
+        n_rows = len(codes)
         if self.candidates == "all" and n_rows > ALL_CANDIDATES:
             raise ValueError(
                 f"candidates='all' with {n_rows} rows asks for a kernel matrix of "
@@ -191,12 +244,27 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if n_rows > limit:
             # More than needed: where rows are repeated, enough distinct ones should remain.
             rows = stratified_rows(codes, min(n_rows, 4 * limit), random)
-        if self.kernel != "precomputed":
-            rows = rows[first_occurrences(X[rows])]
+        rows = rows[self._distinct(training, rows)]
         if len(rows) > limit:
             _, present = np.unique(codes[rows], return_inverse=True)
             rows = rows[stratified_rows(present, limit, random)]
         return rows
+
+    def _distinct(self, training: TrainingRows, places: np.ndarray) -> np.ndarray:
+        """Which of the places hold the first of several equal rows."""
+        return np.unique(self._equal_rows(training, places))
+
+    def _equal_rows(self, training: TrainingRows, places: np.ndarray) -> np.ndarray:
+        """For each place, which of the places holds the first row that is equal to it."""
+        if training.kernel.name == "precomputed":
+            return np.arange(len(places))
+        labels = training.codes[places] if self._signed_by_label else None
+        return first_equal(training.data[places], labels)
+
+    def _caps(self, training: TrainingRows) -> np.ndarray:
+        """Cost of each row together with those equal to it: as if they were that many rows."""
+        equal = self._equal_rows(training, np.arange(len(training.codes)))
+        return np.bincount(equal, weights=training.cost)[equal]
 
     def _store(self, problem: TrainingProblem, fit: Fit, classes: np.ndarray) -> None:
         """Set the fitted attributes."""
@@ -208,7 +276,10 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         vectors = problem.vectors[fit.terms]
         self.expansion_ = KernelExpansion(vectors, fit.coef, fit.intercept, problem.kernel)
         self.classes_ = classes
-        self.support_ = problem.candidates[fit.terms]
+        if problem.places is not None:
+            self.support_ = problem.training.rows[problem.places[fit.terms]]
+        else:
+            self.__dict__.pop("support_", None)  # of an earlier fit
         self.support_vectors_ = self.expansion_.vectors
         self.dual_coef_ = self.expansion_.coef.T
         self.intercept_ = self.expansion_.intercept
@@ -296,18 +367,23 @@ def signed_targets(codes: np.ndarray, n_classes: int) -> np.ndarray:
     return np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
 
 
-def first_occurrences(X: Any) -> np.ndarray:
-    """Index of the first of each set of equal rows, in order."""
-    first: dict[bytes, int] = {}
+def first_equal(X: Any, codes: np.ndarray | None = None) -> np.ndarray:
+    """For each row, the index of the first row equal to it (and of the same class, if given)."""
+    first: dict[tuple[bytes, int], int] = {}
+    labels = itertools.repeat(0) if codes is None else codes.tolist()
+    found = zip(_row_bytes(X), labels, strict=False)
+    return np.array([first.setdefault(key, i) for i, key in enumerate(found)], dtype=np.intp)
+
+
+def _row_bytes(X: Any) -> Iterator[bytes]:
+    """Yield what tells one row from another."""
     if sparse.issparse(X):
         X = X.copy()
         X.sum_duplicates()
         X.eliminate_zeros()
-        for i in range(X.shape[0]):
-            row = slice(X.indptr[i], X.indptr[i + 1])
-            first.setdefault(X.indices[row].tobytes() + b"|" + X.data[row].tobytes(), i)
+        for start, stop in itertools.pairwise(X.indptr):
+            yield X.indices[start:stop].tobytes() + b"|" + X.data[start:stop].tobytes()
     else:
         # Adding zero turns -0.0 into 0.0, so that equal numbers have equal bytes.
-        for i, row in enumerate(X + 0.0):
-            first.setdefault(row.tobytes(), i)
-    return np.fromiter(first.values(), dtype=np.intp)
+        for row in X + 0.0:
+            yield row.tobytes()

@@ -34,6 +34,12 @@ def check_positive(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a finite positive number; got {value!r}.")
 
 
+def check_share(name: str, value: Any) -> None:
+    """Raise a sentence unless ``value`` is a number above 0 and at most 1."""
+    if not is_number(value) or not 0 < value <= 1:
+        raise ValueError(f"{name} must be a number above 0 and at most 1; got {value!r}.")
+
+
 def check_not_negative(name: str, value: Any) -> None:
     """Raise a sentence unless ``value`` is a finite number of at least zero."""
     if not is_number(value) or value < 0:

@@ -14,12 +14,12 @@ from typing import Annotated
 import numpy as np
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table as ScreenTable
 from rich.text import Text
 
 from zeronorm import __version__
 from zeronorm.comparison import Plan, Result, Rows, compare, count_fits
+from zeronorm.progress import progress_bar
 from zeronorm.table_model import TableEncoder, TableModel, check_output, save_text
 from zeronorm.tabular import (
     MAX_LEVELS,
@@ -190,21 +190,14 @@ def _progress_bar(console: Console, total: int) -> Iterator[str | None]:
     if not console.is_terminal:
         yield None
         return
-    columns = (
-        TextColumn("tuning and fitting"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-    )
     with (
         tempfile.NamedTemporaryFile(prefix="zeronorm-progress-") as file,
-        Progress(*columns, console=console, transient=True) as bar,
+        progress_bar("tuning and fitting", console=console) as update,
     ):
-        task = bar.add_task("", total=total)
         finished = threading.Event()
 
         def show_count() -> None:
-            bar.update(task, completed=Path(file.name).stat().st_size)
+            update(Path(file.name).stat().st_size / total)
 
         def follow() -> None:
             while not finished.wait(0.2):

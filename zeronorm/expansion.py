@@ -244,6 +244,30 @@ class KernelExpansion:
             raise ValueError(f"{os.fspath(path)}: {error}") from error
 
     @classmethod
+    def from_estimator(cls, estimator: Any) -> KernelExpansion:
+        """Return the expansion of a fitted classifier: zeronorm's, an ``SVC`` or a ``NuSVC``.
+
+        A :class:`~sklearn.frozen.FrozenEstimator` around one is looked into, and an expansion is
+        returned as it is.
+        """
+        from sklearn.frozen import FrozenEstimator
+        from sklearn.svm import SVC, NuSVC
+
+        if isinstance(estimator, KernelExpansion):
+            return estimator
+        if isinstance(estimator, FrozenEstimator):
+            return cls.from_estimator(estimator.estimator)
+        if isinstance(estimator, (SVC, NuSVC)) and hasattr(estimator, "support_"):
+            return cls.from_svc(estimator)
+        if isinstance(getattr(estimator, "expansion_", None), KernelExpansion):
+            return estimator.expansion_
+        raise ValueError(
+            f"{type(estimator).__name__} is no fitted kernel classifier: take a fitted SVC, NuSVC "
+            "or classifier of zeronorm, or its expansion_. Where estimators are cloned, as in "
+            "cross-validation, put it in a FrozenEstimator, or it comes out unfitted."
+        )
+
+    @classmethod
     def from_svc(cls, svc: Any) -> KernelExpansion:
         """Convert a fitted :class:`~sklearn.svm.SVC` or :class:`~sklearn.svm.NuSVC`.
 

@@ -39,3 +39,25 @@ def stratified_rows(
         for label, share in enumerate(shares)
     ]
     return np.sort(np.concatenate(chosen))
+
+
+def deal_rows(codes: np.ndarray, n_blocks: int, random: np.random.RandomState) -> list[np.ndarray]:
+    """Split all rows into blocks of nearly equal size, each class spread over them evenly.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Class numbers.
+    n_blocks : int
+        How many blocks.
+    random : RandomState
+        Shuffles the rows of a class.
+
+    Returns
+    -------
+    list of ndarray
+        Sorted indices of each block.
+    """
+    shuffled = random.permutation(len(codes))
+    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    return [np.sort(by_class[start::n_blocks]) for start in range(n_blocks)]

@@ -28,7 +28,7 @@ from zeronorm.base import (
     SparseKernelClassifier,
     TrainingProblem,
 )
-from zeronorm.checks import check_not_negative
+from zeronorm.checks import check_integer, check_not_negative
 from zeronorm.solvers.hinge_lp import HingeLP, solve_largest_coefficient
 from zeronorm.solvers.hinge_ridge import HingeRidge
 from zeronorm.solvers.reweighting import Penalty, reweight
@@ -173,6 +173,7 @@ class ZeroNormSVC(SparseKernelClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_integer("max_iter", self.max_iter, least=1)
         if not isinstance(self.variant, str) or self.variant not in ("A", "B", "W"):
             raise ValueError(f"variant must be 'A', 'B' or 'W'; got {self.variant!r}.")
         if self.p != np.inf:
@@ -226,8 +227,7 @@ class ZeroNormSVC(SparseKernelClassifier):
         if self.rkhs_weight == 0:
             return None
         if problem.kernel.name == "precomputed":
-            rows = problem.vectors[:, 0]
-            gram = problem.values[np.searchsorted(problem.rows, rows)]
+            gram = problem.values[problem.places]
             if not np.allclose(gram, gram.T):
                 raise ValueError("rkhs_weight needs a symmetric kernel matrix.")
         else:

@@ -16,9 +16,18 @@ where it was. alpha and b are the multipliers; a constraint that does not bind h
 
 Variant W (Weston et al., 2003) solves the same problem with the columns of K multiplied by z and
 all weights one; alpha = z * w.
+
+With all weights one and no reweighting this is the linear programming machine of Kecman & Hadzic;
+the one-norm machine, Mannor et al. (2005), problem (8), fixes the sign s_j of each coefficient and
+caps its size, 0 <= s_j alpha_j <= u_j. Its dual needs one constraint a column instead of two, and
+lets it be broken at the price u_j:
+
+    max over beta   sum(beta) - sum_j u_j max(0, s_j K_j' (y beta) - 1).
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import highspy
 import numpy as np
@@ -32,9 +41,86 @@ BATCH = 32
 #: A constraint counts as violated beyond this share of its bound.
 PRICE_TOLERANCE = 1e-9
 
+#: Kernel values beyond this need another unit than the cost (see ``solve_one_norm``).
+LARGE = 1e3
+
+#: A term that adds less than this to any decision value is a zero of the linear program.
+ROUNDING = 1e-12
+
 
 class LinearProgramError(ValueError):
     """HiGHS did not find the optimum of a problem that has one: the data are badly scaled."""
+
+
+@dataclass
+class Box:
+    """What the one-norm machine asks of its coefficients: 0 <= signs * alpha <= caps."""
+
+    signs: np.ndarray
+    caps: np.ndarray
+
+
+@dataclass
+class OneNorm:
+    """Solution of a one-norm problem, its hinge loss, and its relative duality gap."""
+
+    coef: np.ndarray
+    intercept: float
+    loss: float
+    gap: float
+    iterations: int
+
+
+def solve_one_norm(
+    values: np.ndarray, target: np.ndarray, cost: np.ndarray, box: Box | None = None
+) -> OneNorm:
+    """Minimise ``sum|alpha| + sum(cost * hinge)``, coefficients free or in a box.
+
+    Where kernel values are large (polynomials reach 1e11), the optimum and with it beta lie far
+    below ``cost``, out of reach of HiGHS's absolute tolerances. So beta is first measured in a
+    cautious unit, and once more in units of the objective found, if the certificate asks for it.
+    """
+    limits = np.ones(values.shape[1])
+    largest = float(cost.max())
+    sizes = column_sizes(values)
+    size = float(sizes.max(initial=0.0))
+    unit = largest if size <= LARGE else min(largest, size**-0.5)
+    best: OneNorm | None = None
+    for is_last in (False, True):
+        program = _DualProgram(target, cost, unit, box)
+        try:
+            coef, intercept = program.solve(values, limits, renew=False)
+        except LinearProgramError:
+            if is_last and best is None:
+                raise
+            unit = largest
+            continue
+        # At a degenerate vertex some multipliers are zero up to rounding, margins being about one.
+        coef[np.abs(coef) * sizes < ROUNDING] = 0.0
+        stretch = 1.0 / (1.0 - _rounding_slack(values, target, coef, intercept))
+        coef, intercept = stretch * coef, stretch * intercept
+        if box is not None:
+            coef = np.clip(coef, -box.caps, box.caps)
+        loss, gap = program.certify(values, coef, intercept, limits)
+        if best is None or gap < best.gap:
+            best = OneNorm(coef, intercept, loss, gap, program.iterations)
+        objective = loss + float(np.abs(coef).sum())
+        if best.gap <= PRICE_TOLERANCE or objective == 0:
+            break
+        unit = min(largest, objective)
+    assert best is not None
+    return best
+
+
+def _rounding_slack(
+    values: np.ndarray, target: np.ndarray, coef: np.ndarray, intercept: float
+) -> float:
+    """Largest slack, if all are so small that they can only come from rounding; otherwise 0.
+
+    With a large C even a slack of 1e-9 would count beside the coefficients of separable data.
+    """
+    slack = float(np.max(1.0 - target * (values @ coef + intercept), initial=0.0))
+    return slack if slack <= 1e-6 else 0.0
 
 
 class HingeLP:
@@ -94,18 +180,27 @@ class HingeLP:
 class _DualProgram:
     """One persistent model: a variable per row of the data, a constraint per working term.
 
-    The variables are beta / max(cost). A constraint |K_j' (y beta)| <= limit enters divided by its
-    limit, so that HiGHS's absolute tolerances are relative ones, whatever the scale of the data.
+    The variables are beta / unit, by default in units of max(cost). A constraint
+    |K_j' (y beta)| <= limit enters divided by its limit, so that HiGHS's absolute tolerances are
+    relative ones, whatever the scale of the data. With ``box`` the constraints have one side and
+    give way at a price: an elastic variable for each.
     """
 
-    def __init__(self, target: np.ndarray, cost: np.ndarray) -> None:
-        self.target, self.cost = target, cost
-        self.unit = float(cost.max())
+    def __init__(
+        self,
+        target: np.ndarray,
+        cost: np.ndarray,
+        unit: float | None = None,
+        box: Box | None = None,
+    ) -> None:
+        self.target, self.cost, self.box = target, cost, box
+        self.unit = float(cost.max()) if unit is None else unit
         n = len(target)
         self.columns = np.arange(n, dtype=np.int32)
         self.working = np.empty(0, dtype=np.intp)
         self.entered = np.empty(0)
         self.beta = np.zeros(n)
+        self.iterations = 0
         self.model = new_model()
         add_columns(self.model, -np.ones(n), np.zeros(n), cost / self.unit)
         self._add_rows(target[None, :], 0.0)
@@ -117,9 +212,31 @@ class _DualProgram:
     def _enter(self, values: np.ndarray, limits: np.ndarray, terms: np.ndarray) -> None:
         rows = values[:, terms].T * (self.unit * self.target)
         rows /= limits[terms, None]
-        self._add_rows(rows, 1.0)
+        if self.box is None:
+            self._add_rows(rows, 1.0)
+        else:
+            self._add_elastic_rows(
+                rows * self.box.signs[terms, None], (self.box.caps * limits)[terms]
+            )
         self.working = np.concatenate([self.working, terms])
         self.entered = np.concatenate([self.entered, limits[terms]])
+
+    def _add_elastic_rows(self, rows: np.ndarray, prices: np.ndarray) -> None:
+        """Add constraints ``rows @ variables - t <= 1``, with ``prices`` for the elastic t >= 0."""
+        count = len(rows)
+        first = self.model.getNumCol()
+        add_columns(
+            self.model, prices / self.unit, np.zeros(count), np.full(count, highspy.kHighsInf)
+        )
+        indices = np.broadcast_to(self.columns, rows.shape)
+        elastic = first + np.arange(count)[:, None]
+        add_rows(
+            self.model,
+            np.hstack([rows, np.full((count, 1), -1.0)]),
+            np.hstack([indices, elastic]),
+            -highspy.kHighsInf,
+            1.0,
+        )
 
     def _leave(self, places: np.ndarray) -> None:
         """Delete the constraints at these places of the working set."""
@@ -157,16 +274,19 @@ class _DualProgram:
         coef = np.zeros(len(limits))
         # HiGHS minimises -sum(beta / unit), hence the signs.
         coef[self.working] = -self.unit * multipliers[1:] / self.entered
+        if self.box is not None:
+            coef = self.box.signs * np.clip(coef, 0.0, self.box.caps)
         return coef, -float(multipliers[0])
 
     def _run(self) -> None:
         run(self.model)
-        values = np.array(self.model.getSolution().col_value)
+        self.iterations += self.model.getInfo().simplex_iteration_count
+        values = np.array(self.model.getSolution().col_value)[: len(self.cost)]
         self.beta = np.clip(self.unit * values, 0.0, self.cost)
 
     def _enter_violated(self, values: np.ndarray, limits: np.ndarray) -> int:
         """Add the most violated constraints; return how many."""
-        excess = np.abs((self.target * self.beta) @ values) / limits - 1.0
+        excess = self._slopes(values, self.beta) / limits - 1.0
         excess[self.working] = 0.0
         violated = np.flatnonzero(excess > PRICE_TOLERANCE)
         if len(violated) > BATCH:
@@ -176,6 +296,11 @@ class _DualProgram:
             self._enter(values, limits, violated)
         return len(violated)
 
+    def _slopes(self, values: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Left sides of the constraints: what a coefficient away from zero would gain."""
+        slopes = (self.target * beta) @ values
+        return np.abs(slopes) if self.box is None else self.box.signs * slopes
+
     def certify(
         self, values: np.ndarray, coef: np.ndarray, intercept: float, limits: np.ndarray
     ) -> tuple[float, float]:
@@ -184,20 +309,23 @@ class _DualProgram:
         loss = float(self.cost @ slack)
         primal = loss + float(limits @ np.abs(coef))
         beta = balanced(self.beta, self.target)
-        excess = np.max(np.abs((self.target * beta) @ values) / limits, initial=1.0)
-        dual = float(beta.sum()) / excess
+        slopes = self._slopes(values, beta)
+        dual = float(beta.sum()) / float(np.max(slopes / limits, initial=1.0))
+        if self.box is not None:
+            broken = self.box.caps @ np.maximum(slopes - limits, 0.0)
+            dual = max(dual, float(beta.sum() - broken))
         return loss, (primal - dual) / primal if primal > 0 else 0.0
 
 
-def new_model() -> highspy.Highs:
+def new_model(tolerance: float = 1e-9) -> highspy.Highs:
     """Return a silent, single-threaded HiGHS model with tight tolerances."""
     model = highspy.Highs()
     for name, value in (
         ("output_flag", False),
         ("threads", 1),
         ("solver", "simplex"),
-        ("primal_feasibility_tolerance", 1e-9),
-        ("dual_feasibility_tolerance", 1e-9),
+        ("primal_feasibility_tolerance", tolerance),
+        ("dual_feasibility_tolerance", tolerance),
     ):
         model.setOptionValue(name, value)
     return model

@@ -1,0 +1,432 @@
+"""The cross-entropy classifier: as few kernel terms as a random search can find.
+
+Mannor, Peleg & Rubinstein (2005). Over sets σ of candidate vectors, minimise
+
+    S(σ) = |σ| + C Σ hinge,    f = Σ_(j∈σ) α_j y_j k(x_j, x) + b,    0 ≤ α_j ≤ C          (1), (6)
+
+where α and b are the best there are for σ, a linear program (7). Candidates are the support vectors
+of the one-norm machine (8); the search is the cross-entropy method (``solvers/cross_entropy.py``),
+the score of a set is in ``solvers/hinge_subsets.py``. The paper's three changes are in: terms whose
+coefficient vanishes are freed, scores are cached, only one-norm support vectors are candidates.
+
+Added to the paper: bounds from the linear programs' duals that spare most of them; a descent over
+single changes and swaps at the end; several classes with one set σ for all; any fitted kernel
+classifier as the source of candidates (the paper's "second phase"), whose terms may then have
+either sign; and data in blocks (the paper's future work): each block has its own one-norm machine,
+the support vectors of all are merged, and searched together on a sample of the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.utils import check_random_state
+
+from zeronorm.base import Fit, SparseKernelClassifier, TrainingProblem, TrainingRows
+from zeronorm.checks import check_integer, check_share, is_integer
+from zeronorm.expansion import KernelExpansion
+from zeronorm.kernels import Kernel
+from zeronorm.progress import progress_bar
+from zeronorm.sampling import deal_rows, stratified_rows
+from zeronorm.solvers.cross_entropy import Judge, Minimum, descend, minimise
+from zeronorm.solvers.hinge_lp import Box, solve_one_norm
+from zeronorm.solvers.hinge_subsets import HingeSubsets
+
+#: With more rows than this, candidates come from blocks of about this many, and the search judges
+#: sets on a sample of this many.
+BLOCK_ROWS = 2000
+
+#: Vectors of a given classifier beyond this many are first thinned out by a one-norm machine.
+DIRECT = 100
+
+#: Draws in each round, by default: five for each candidate, within these limits.
+DRAWS = (100, 500)
+
+
+class CrossEntropySVC(SparseKernelClassifier):
+    """Support vector classifier whose terms are found by a cross-entropy search.
+
+    Minimises the number of terms plus C Σ hinge itself, not a convex stand-in: a random search
+    over sets of vectors, each judged by a linear program. The result is never worse in this
+    objective than the one-norm machine's support vectors, or the given classifier's vectors, that
+    it starts from.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of a margin error, in terms: with C = 1, a term has to lower the sum of the margin
+        errors by one. Also the largest coefficient.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
+        Kernel function, as in :class:`~sklearn.svm.SVC`. With a classifier as ``candidates``, its
+        kernel is used, and the four kernel parameters here are not.
+    degree : float, default=3
+        Degree of the polynomial kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel coefficient of "rbf", "poly" and "sigmoid", as in :class:`~sklearn.svm.SVC`.
+    coef0 : float, default=0.0
+        Constant of "poly" and "sigmoid".
+    candidates : {"auto", "all"}, int, fitted classifier or KernelExpansion, default="auto"
+        Where the terms come from. "all": the support vectors of the one-norm machine on all rows;
+        an integer: that many rows, drawn with classes in proportion, take the place of all rows;
+        "auto": "all" up to 2000 rows, and one-norm machines on blocks of rows beyond. A fitted
+        :class:`~sklearn.svm.SVC`, :class:`~sklearn.svm.NuSVC`, classifier of zeronorm, or its
+        ``expansion_``: its vectors, with coefficients of either sign (second phase). A classifier
+        that is to survive ``clone``, as in cross-validation, goes in a
+        :class:`~sklearn.frozen.FrozenEstimator`.
+    sample_size : "auto" or int, default="auto"
+        Sets drawn in each round; "auto" is five for each candidate, at least 100, at most 500.
+    elite_share : float, default=0.03
+        Share of the sets of a round that the next distribution follows.
+    smoothing : float, default=0.7
+        Weight of these in the next distribution.
+    patience : int, default=3
+        Stop when the elite's level has been the same for this many further rounds.
+    adaptive : bool, default=False
+        The fully adaptive variant (FACE): each round draws only as many sets as it takes to
+        improve, between a quarter and four times ``sample_size``.
+    polish : bool, default=True
+        Whether the best set is improved by single changes and swaps in the end.
+    class_weight : dict or "balanced", optional
+        Factor of C for each class.
+    tol : float, default=1e-4
+        Largest relative gap between the loss of the final model and its dual bound before a
+        warning is given.
+    max_iter : int, default=100
+        Most rounds of the search.
+    random_state : int, RandomState instance or None, default=None
+        Draws the sets, and the landmarks or blocks, where there are any.
+    n_jobs : int, optional
+        Workers that score sets, as in joblib; the result does not depend on it. By default
+        threads; ``joblib.parallel_config`` takes them elsewhere.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    expansion_ : KernelExpansion
+        The learned function; ``expansion_.save`` writes it.
+    n_terms_ : int
+        Number of kernel terms.
+    support_ : ndarray of shape (n_terms,)
+        Indices of the training rows that became terms; not there if the candidates came from a
+        classifier.
+    support_vectors_ : ndarray of shape (n_terms, n_features)
+        The vectors of the terms.
+    dual_coef_ : ndarray of shape (n_outputs, n_terms)
+        Coefficients, with plain signs: positive speaks for the class of the output.
+    intercept_ : ndarray of shape (n_outputs,)
+        Constants.
+    objective_ : float
+        S: the number of terms plus C Σ hinge.
+    n_iter_ : int
+        Rounds of the search.
+    history_ : dict of ndarray
+        For every round: "level" (score of the worst elite set), "objective" (best score so far),
+        "terms" (of the best set), "draws" (sets drawn), "scored" (linear programs solved).
+    n_candidates_ : int
+        Number of vectors searched among.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+
+    See Also
+    --------
+    OneNormSVC : Where the search starts.
+    ZeroNormSVC : Faster; the zero norm by reweighting.
+
+    Notes
+    -----
+    Beyond 2000 rows the search judges sets on a sample of 2000 rows, classes in proportion and
+    costs scaled up; the best set and the one it started from are then compared on all rows, and
+    the coefficients are those of all rows.
+
+    As α ≤ C, a small C asks for many terms of small weight; scale C with 1/√n rather than 1/n.
+
+    References
+    ----------
+    Shie Mannor, Dori Peleg, Reuven Rubinstein: The cross entropy method for classification.
+    International Conference on Machine Learning (2005).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from zeronorm import CrossEntropySVC, OneNormSVC
+    >>> X, y = make_moons(150, noise=0.2, random_state=0)
+    >>> one_norm = OneNormSVC(gamma=1.0).fit(X, y)
+    >>> search = CrossEntropySVC(gamma=1.0, random_state=0).fit(X, y)
+    >>> one_norm.n_terms_, search.n_terms_
+    (18, 13)
+    """
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: float = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        candidates: Any = "auto",
+        sample_size: Any = "auto",
+        elite_share: float = 0.03,
+        smoothing: float = 0.7,
+        patience: int = 3,
+        adaptive: bool = False,
+        polish: bool = True,
+        class_weight: Any = None,
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.candidates = candidates
+        self.sample_size = sample_size
+        self.elite_share = elite_share
+        self.smoothing = smoothing
+        self.patience = patience
+        self.adaptive = adaptive
+        self.polish = polish
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    _signed_by_label = True
+    _kinds_of_candidates = "'auto', 'all', an integer, a fitted classifier or a KernelExpansion"
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not (isinstance(self.sample_size, str) and self.sample_size == "auto"):
+            if not is_integer(self.sample_size):
+                raise ValueError(
+                    f"sample_size must be 'auto' or an integer; got {self.sample_size!r}."
+                )
+            check_integer("sample_size", self.sample_size, least=2)
+        check_share("elite_share", self.elite_share)
+        check_share("smoothing", self.smoothing)
+        check_integer("patience", self.patience, least=1)
+        check_integer("max_iter", self.max_iter, least=1)
+        check_integer("verbose", self.verbose, least=0)
+
+    # Candidates from a given classifier: the second phase.
+
+    def _check_candidates(self) -> None:
+        if self._is_second_phase():
+            self._given()
+        else:
+            super()._check_candidates()
+
+    def _is_second_phase(self) -> bool:
+        return isinstance(self.candidates, KernelExpansion) or hasattr(self.candidates, "predict")
+
+    def _given(self) -> KernelExpansion:
+        return KernelExpansion.from_estimator(self.candidates)
+
+    def _is_precomputed(self) -> bool:
+        if self._is_second_phase():
+            return self._given().kernel.name == "precomputed"
+        return super()._is_precomputed()
+
+    def _make_kernel(self, X: Any, sample_weight: np.ndarray | None) -> Kernel:
+        if self._is_second_phase():
+            return self._given().kernel
+        return super()._make_kernel(X, sample_weight)
+
+    def _with_candidates(self, training: TrainingRows) -> TrainingProblem:
+        if not self._is_second_phase():
+            return super()._with_candidates(training)
+        vectors = self._given().merge().vectors
+        values = training.kernel.matrix(training.data, vectors)
+        return TrainingProblem(training, None, vectors, values)
+
+    # Candidates among the training rows.
+
+    def _choose_candidates(self, training: TrainingRows) -> np.ndarray:
+        n_rows = len(training.codes)
+        if not (isinstance(self.candidates, str) and self.candidates == "auto"):
+            return super()._choose_candidates(training)
+        if n_rows <= BLOCK_ROWS:
+            return self._distinct(training, np.arange(n_rows))
+        random = check_random_state(self.random_state)
+        blocks = deal_rows(training.codes, -(-n_rows // BLOCK_ROWS), random)
+        supports = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(self._block_support)(training, block) for block in blocks
+        )
+        merged = np.unique(np.concatenate(supports))
+        return merged[self._distinct(training, merged)]
+
+    def _block_support(self, training: TrainingRows, block: np.ndarray) -> np.ndarray:
+        """Places of the one-norm support vectors of one block, which stands for all rows."""
+        places = block[self._distinct(training, block)]
+        cost = scaled_cost(training, block)
+        share = cost.sum() / training.cost[block].sum()
+        values = training.kernel.matrix(training.data[block], training.vectors(places))
+        targets = training.targets
+        caps = share * training.cost[places]
+        boxes = [Box(signs, caps) for signs in targets[places].T]
+        return places[one_norm_support(values, targets[block], cost, boxes)]
+
+    # The search.
+
+    def _solve(self, problem: TrainingProblem) -> Fit:
+        random = check_random_state(self.random_state)
+        rows, cost = self._search_rows(problem.training, random)
+        space = self._search_space(problem, rows, cost)
+        found, best = self._search(
+            space.score(problem.values[rows], problem.targets[rows], cost),
+            random.randint(2**31 - 1),
+        )
+        rivals = [space.columns[best]]
+        if len(rows) < len(problem.cost):
+            rivals.append(space.columns)
+        if problem.places is None and len(space.columns) < problem.values.shape[1]:
+            rivals.append(np.arange(problem.values.shape[1]))
+        fits = [space.fit(problem, columns) for columns in rivals]
+        chosen = min(fits, key=lambda fit: fit.objective)
+        chosen.n_iter = found.rounds
+        names = {"best": "objective", "ones": "terms"}
+        chosen.warning = self._warning(found, chosen)
+        chosen.history = {names.get(key, key): np.array(v) for key, v in found.history.items()}
+        self.n_candidates_ = len(space.columns)
+        return chosen
+
+    def _search_rows(
+        self, training: TrainingRows, random: np.random.RandomState
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rows on which sets are judged, and their costs."""
+        if len(training.codes) <= BLOCK_ROWS:
+            return np.arange(len(training.codes)), training.cost
+        rows = stratified_rows(training.codes, BLOCK_ROWS, random)
+        return rows, scaled_cost(training, rows)
+
+    def _search_space(
+        self, problem: TrainingProblem, rows: np.ndarray, cost: np.ndarray
+    ) -> SearchSpace:
+        n_columns = problem.values.shape[1]
+        boxes: list[Box | None] = [None] * problem.targets.shape[1]
+        if problem.places is None:
+            signs = None
+            caps = np.full(n_columns, max(problem.cost.max(), self._largest_given(problem)))
+        else:
+            signs = problem.targets[problem.places]
+            caps = self._caps(problem.training)[problem.places]
+            boxes = [Box(sign, caps) for sign in signs.T]
+        columns = np.arange(n_columns)
+        if problem.places is not None or n_columns > DIRECT:
+            columns = one_norm_support(problem.values[rows], problem.targets[rows], cost, boxes)
+        return SearchSpace(columns, caps, signs)
+
+    def _largest_given(self, problem: TrainingProblem) -> float:
+        """Largest coefficient of the given classifier, where its outputs are the problem's."""
+        given = self._given().merge()
+        if given.vote_classes is not None or given.n_outputs != problem.targets.shape[1]:
+            return 0.0
+        return float(np.abs(given.coef).max(initial=0.0))
+
+    def _search(self, score: HingeSubsets, seed: int) -> tuple[Minimum, np.ndarray]:
+        """Run the search, and improve its result by single changes."""
+        n_columns = score.values.shape[1]
+        n_draws = self.sample_size
+        if n_draws == "auto":
+            n_draws = int(np.clip(5 * n_columns, *DRAWS))
+        judge = Judge(score, n_jobs=self.n_jobs)
+        with judge.parallel, progress_bar("searching", enabled=self.verbose > 0) as update:
+
+            def report(found: Minimum) -> None:
+                # Done when every probability is zero or one.
+                open_bits = 4.0 * float((found.probabilities * (1.0 - found.probabilities)).sum())
+                update(
+                    1.0 - open_bits / max(1, n_columns),
+                    f"round {found.rounds}, {found.history['ones'][-1]} terms, "
+                    f"best {found.score:.6g}, level {found.history['level'][-1]:.6g}",
+                )
+
+            found = minimise(
+                judge,
+                np.full(n_columns, 0.5),
+                sample_size=n_draws,
+                elite_share=self.elite_share,
+                smoothing=self.smoothing,
+                patience=self.patience,
+                adaptive=self.adaptive,
+                max_rounds=self.max_iter,
+                first=np.ones((1, n_columns), dtype=bool),
+                random_state=seed,
+                report=report,
+            )
+            best = found.vector
+            if self.polish:
+                best, _ = descend(judge, found.vector, found.score, most=n_draws)
+        return found, best
+
+    def _warning(self, found: Minimum, fit: Fit) -> str | None:
+        if not found.is_settled:
+            return (
+                f"CrossEntropySVC stopped after {found.rounds} rounds before the level of the "
+                "elite came to rest. Raise max_iter."
+            )
+        gap = float(fit.history["gap"][0])
+        if not gap <= self.tol:
+            return (
+                f"The coefficients of CrossEntropySVC leave a relative gap of {gap:.1e} "
+                f"(tol={self.tol:g}). Standardise the features, or take a more moderate C."
+            )
+        return None
+
+
+@dataclass
+class SearchSpace:
+    """What is searched: some ``columns``; ``caps`` and ``signs`` are those of all columns."""
+
+    columns: np.ndarray
+    caps: np.ndarray
+    signs: np.ndarray | None
+
+    def score(
+        self, values: np.ndarray, targets: np.ndarray, cost: np.ndarray, columns: Any = None
+    ) -> HingeSubsets:
+        """Return the score of sets of these columns."""
+        columns = self.columns if columns is None else columns
+        signs = None if self.signs is None else self.signs[columns]
+        return HingeSubsets(values[:, columns], targets, cost, self.caps[columns], signs)
+
+    def fit(self, problem: TrainingProblem, columns: np.ndarray) -> Fit:
+        """Return the best coefficients of one set, on all rows."""
+        score = self.score(problem.values, problem.targets, problem.cost, columns)
+        coef, intercept, loss, gap = score.coefficients(np.ones(len(columns), dtype=bool))
+        used = np.flatnonzero(coef.any(axis=1))
+        history = {"gap": np.array([gap])}
+        return Fit(columns[used], coef[used], intercept, len(used) + loss, 1, history)
+
+
+def one_norm_support(
+    values: np.ndarray, targets: np.ndarray, cost: np.ndarray, boxes: list[Any]
+) -> np.ndarray:
+    """Columns that the one-norm machine of some output uses."""
+    parts = [
+        solve_one_norm(values, target, cost, box).coef
+        for target, box in zip(targets.T, boxes, strict=True)
+    ]
+    support = np.flatnonzero(np.any(parts, axis=0))
+    # In an order that does not depend on that of the rows: equal data give equal searches.
+    return support[np.argsort(cost @ values[:, support], kind="stable")]
+
+
+def scaled_cost(training: TrainingRows, rows: np.ndarray) -> np.ndarray:
+    """Costs with which some rows stand for all rows of their classes."""
+    cost, codes = training.cost[rows], training.codes
+    total = np.bincount(codes, weights=training.cost)
+    there = np.bincount(codes[rows], weights=cost, minlength=len(total))
+    return cost * (total / np.where(there > 0, there, 1.0))[codes[rows]]
