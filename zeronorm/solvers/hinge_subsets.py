@@ -16,8 +16,8 @@ bounds the score of every other set from below, by one inner product. As terms w
 turns out to be zero are not counted, the bound is on the best subset of sigma: in (*) a term that
 gains less than one is left out.
 
-Where several alpha are best (separable data), the smallest |alpha|_1 counts, through a cost
-``tie`` too small to matter otherwise: the score is a function of the set, not of the way there.
+Where several alpha are best (separable data), the one with the smallest sizes counts, through a
+cost ``tie`` too small to matter otherwise: the score depends on the set, not on the way there.
 Columns are scaled to a largest value of one, so that alpha_j bounds what a term contributes.
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 
 from zeronorm.solvers.cross_entropy import Scores
 from zeronorm.solvers.hinge_lp import add_columns, add_rows, new_model, run
-from zeronorm.solvers.rows import balanced, column_sizes
+from zeronorm.solvers.rows import balanced, central_intercept, column_sizes
 
 #: A term that contributes less than this to every decision value is freed (the paper's 1e-6).
 FREE = 1e-6
@@ -42,7 +42,10 @@ TIE = 1e-7
 CHANGE = 1e-6
 
 #: Feasibility tolerance of the linear programs, whose columns are scaled already.
-TOLERANCE = 1e-8
+TOLERANCE = 1e-9
+
+#: The certificate of the final coefficients is against all that are up to this many times as large.
+NEARBY = 10.0
 
 #: No term may contribute more than this to a decision value, whatever its cap.
 LARGEST = 1e6
@@ -84,6 +87,8 @@ class HingeSubsets:
         self.token = uuid.uuid4().hex
         self.heights = np.empty(0)
         self.slopes = np.empty((0, values.shape[1]))
+        # Sizes are weighed unevenly, or there would be ties again; by what no order can change.
+        self.weights = 0.5 + cost @ np.abs(self.values) / cost.sum()
         self.tie = TIE
         self.tie = self._harmless_tie()
 
@@ -105,7 +110,7 @@ class HingeSubsets:
         used = (np.abs(alpha) >= FREE).any(axis=0)
         alpha *= used
         losses = self._losses(alpha, intercept)
-        return Scores(used.sum(axis=1) + losses, used, self._lessons(beta))
+        return Scores(used.sum(axis=1) + losses, used, self._lessons(beta, self.caps))
 
     def _solve(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coefficients (outputs × sets × terms), intercepts and dual variables."""
@@ -130,7 +135,7 @@ class HingeSubsets:
             losses += np.maximum(slack, 0.0, out=slack) @ self.cost
         return losses
 
-    def _lessons(self, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _lessons(self, beta: np.ndarray, caps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Make bounds of dual variables: heights and slopes."""
         heights, slopes = np.zeros(beta.shape[1]), np.zeros((beta.shape[1], len(self.caps)))
         for k, target in enumerate(self.targets.T):
@@ -138,9 +143,9 @@ class HingeSubsets:
             heights += feasible.sum(axis=1)
             gains = (feasible * target) @ self.values
             if self.signs is None:
-                slopes += self.caps * np.abs(gains)
+                slopes += caps * np.abs(gains)
             else:
-                slopes += self.caps * np.maximum(self.signs[:, k] * gains, 0.0)
+                slopes += caps * np.maximum(self.signs[:, k] * gains, 0.0)
         return heights, slopes
 
     def learn(self, lessons: tuple[np.ndarray, np.ndarray]) -> None:
@@ -159,16 +164,30 @@ class HingeSubsets:
     def coefficients(self, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, float]:
         """Solve for one set, and certify it.
 
+        Of the best coefficients the smallest, of the best intercepts the middle one: no two ways
+        to the solution differ.
+
         Returns
         -------
         coef, intercept, loss, gap
             Coefficients of all columns (m × outputs), and what the loss may be too high, relative
             to the score.
         """
-        alpha, intercept, beta = self._solve(vector[None, :])
-        alpha *= np.abs(alpha) >= FREE
+        n_outputs = self.targets.shape[1]
+        alpha = np.empty((n_outputs, 1, len(vector)))
+        intercept = np.empty((n_outputs, 1))
+        beta = np.empty((n_outputs, 1, len(self.cost)))
+        for k in range(n_outputs):
+            program = _SubsetProgram(self, k)
+            _, _, beta[k, 0] = program.solve(vector)
+            alpha[k, 0], _ = program.smallest()
+            alpha[k] *= np.abs(alpha[k]) >= FREE
+            values = self.values @ alpha[k, 0]
+            intercept[k, 0] = central_intercept(values, self.targets[:, k], self.cost)
         loss = float(self._losses(alpha, intercept)[0])
-        heights, slopes = self._lessons(beta)
+        # Nearby alpha are enough: where a convex function has its minimum among these, it has it.
+        caps = np.minimum(self.caps, NEARBY * max(1.0, float(np.abs(alpha).max(initial=0.0))))
+        heights, slopes = self._lessons(beta, caps)
         bound = max(0.0, float(heights[0] - slopes[0] @ vector))
         gap = (loss - bound) / max(1.0, vector.sum() + loss)
         return alpha[:, 0].T / self.sizes[:, None], intercept[:, 0], loss, gap
@@ -190,13 +209,14 @@ class _SubsetProgram:
         self.signs = [1.0, -1.0] if problem.signs is None else [problem.signs[:, output]]
         columns = np.hstack([problem.values * target[:, None] * sign for sign in self.signs])
         self.caps = np.tile(problem.caps, len(self.signs))
+        self.weights = np.tile(problem.weights, len(self.signs))
         self.places = np.arange(len(self.caps), dtype=np.int32)
         self.model = new_model(TOLERANCE)
         self.model.setOptionValue("simplex_scale_strategy", 0)
         infinity = highspy.kHighsInf
         add_columns(
             self.model,
-            np.concatenate([np.full(len(self.caps), problem.tie), [0.0], cost / self.unit]),
+            np.concatenate([problem.tie * self.weights, [0.0], cost / self.unit]),
             np.concatenate([np.zeros(len(self.caps)), [-infinity], np.zeros(n)]),
             np.concatenate([self.caps, np.full(1 + n, infinity)]),
         )
@@ -217,11 +237,34 @@ class _SubsetProgram:
         self.model.changeColsBounds(len(upper), self.places, np.zeros(len(upper)), upper)
         run(self.model)
         solution = self.model.getSolution()
-        point = np.array(solution.col_value[: len(upper) + 1])
         beta = np.clip(self.unit * np.array(solution.row_dual), 0.0, self.cost)
-        parts = np.clip(point[:-1], 0.0, upper).reshape(len(self.signs), -1)
-        alpha = sum(sign * part for sign, part in zip(self.signs, parts, strict=True))
-        return alpha, float(point[-1]), beta
+        return *self._coefficients(np.array(solution.col_value[: len(upper) + 1])), beta
+
+    def _coefficients(self, point: np.ndarray) -> tuple[np.ndarray, float]:
+        """Coefficients with plain signs, and the intercept."""
+        parts = np.clip(point[:-1], 0.0, self.caps).reshape(len(self.signs), -1)
+        alpha = np.zeros(parts.shape[1])
+        for sign, part in zip(self.signs, parts, strict=True):
+            alpha += sign * part
+        return alpha, float(point[-1])
+
+    def smallest(self) -> tuple[np.ndarray, float]:
+        """Of the best coefficients of the last set, those with the smallest sizes.
+
+        Ends the use of this program for other sets.
+        """
+        n, n_terms = len(self.cost), len(self.caps)
+        slacks = n_terms + 1 + np.arange(n, dtype=np.int32)
+        price = self.cost / self.unit
+        point = np.array(self.model.getSolution().col_value)
+        loss = float(price @ point[slacks])
+        add_rows(
+            self.model, price[None, :], slacks[None, :], 0.0, loss + TOLERANCE * max(1.0, loss)
+        )
+        costs = np.concatenate([self.weights, np.zeros(1 + n)])
+        self.model.changeColsCost(len(costs), np.arange(len(costs), dtype=np.int32), costs)
+        run(self.model)
+        return self._coefficients(np.array(self.model.getSolution().col_value[: n_terms + 1]))
 
 
 #: Each worker keeps the models of the problem it saw last: threads and processes alike.

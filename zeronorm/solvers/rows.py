@@ -27,6 +27,21 @@ def balanced(beta: np.ndarray, target: np.ndarray) -> np.ndarray:
     return beta - (abs(excess) / heavy.sum()) * heavy
 
 
+def central_intercept(values: np.ndarray, target: np.ndarray, cost: np.ndarray) -> float:
+    """Return the middle of the intercepts with the least hinge loss, the terms being given.
+
+    The loss is piecewise linear in b. The slope grows by ``cost`` at every ``target - values``,
+    from minus the cost of the positive rows to the cost of the negative ones.
+    """
+    corners = target - values
+    order = np.argsort(corners)
+    slopes = np.cumsum(cost[order]) - float(cost[target > 0].sum())
+    rounding = 1e-12 * float(cost.sum())
+    first = int(np.searchsorted(slopes, -rounding))
+    last = int(np.searchsorted(slopes, rounding, side="right"))
+    return float(corners[order[first]] + corners[order[min(last, len(order) - 1)]]) / 2.0
+
+
 class ScaledRows:
     """The matrix ``values * scale``: kernel values, one column per term, columns scaled.
 
