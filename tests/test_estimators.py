@@ -38,6 +38,8 @@ def settings():
             yield estimator(rkhs_weight=1.0)
             yield estimator(p=float("inf"))
             yield estimator(candidates=20, random_state=0)
+        if estimator is zeronorm.CrossEntropySVC:
+            yield estimator(adaptive=True, sample_size=20, polish=False, candidates=30)
 
 
 #: Checks that a method cannot pass, each with the reason.

@@ -53,6 +53,13 @@ class TrainingRows:
             return self.rows[places][:, None]
         return self.data[places]
 
+    def scaled_cost(self, places: np.ndarray) -> np.ndarray:
+        """Costs with which the rows at these places stand for all rows of their classes."""
+        cost, codes = self.cost[places], self.codes[places]
+        total = np.bincount(self.codes, weights=self.cost)
+        there = np.bincount(codes, weights=cost, minlength=len(total))
+        return cost * (total / np.where(there > 0, there, 1.0))[codes]
+
 
 @dataclass
 class TrainingProblem:

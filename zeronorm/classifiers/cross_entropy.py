@@ -18,12 +18,13 @@ the support vectors of all are merged, and searched together on a sample of the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 
 from zeronorm.base import Fit, SparseKernelClassifier, TrainingProblem, TrainingRows
 from zeronorm.checks import check_integer, check_share, is_integer
@@ -32,12 +33,12 @@ from zeronorm.kernels import Kernel
 from zeronorm.progress import progress_bar
 from zeronorm.sampling import deal_rows, stratified_rows
 from zeronorm.solvers.cross_entropy import Judge, Minimum, descend, minimise
-from zeronorm.solvers.hinge_lp import Box, solve_one_norm
+from zeronorm.solvers.hinge_lp import Box, one_norm_support
 from zeronorm.solvers.hinge_subsets import HingeSubsets
 
 #: With more rows than this, candidates come from blocks of about this many, and the search judges
 #: sets on a sample of this many.
-BLOCK_ROWS = 2000
+BLOCK_ROWS = 1000
 
 #: Vectors of a given classifier beyond this many are first thinned out by a one-norm machine.
 DIRECT = 100
@@ -71,7 +72,7 @@ class CrossEntropySVC(SparseKernelClassifier):
     candidates : {"auto", "all"}, int, fitted classifier or KernelExpansion, default="auto"
         Where the terms come from. "all": the support vectors of the one-norm machine on all rows;
         an integer: that many rows, drawn with classes in proportion, take the place of all rows;
-        "auto": "all" up to 2000 rows, and one-norm machines on blocks of rows beyond. A fitted
+        "auto": "all" up to 1000 rows, and one-norm machines on blocks of rows beyond. A fitted
         :class:`~sklearn.svm.SVC`, :class:`~sklearn.svm.NuSVC`, classifier of zeronorm, or its
         ``expansion_``: its vectors, with coefficients of either sign (second phase). A classifier
         that is to survive ``clone``, as in cross-validation, goes in a
@@ -140,7 +141,7 @@ class CrossEntropySVC(SparseKernelClassifier):
 
     Notes
     -----
-    Beyond 2000 rows the search judges sets on a sample of 2000 rows, classes in proportion and
+    Beyond 1000 rows the search judges sets on a sample of 1000 rows, classes in proportion and
     costs scaled up; the best set and the one it started from are then compared on all rows, and
     the coefficients are those of all rows.
 
@@ -235,8 +236,10 @@ class CrossEntropySVC(SparseKernelClassifier):
         return KernelExpansion.from_estimator(self.candidates)
 
     def _is_precomputed(self) -> bool:
+        if isinstance(self.candidates, KernelExpansion):
+            return self.candidates.kernel.name == "precomputed"
         if self._is_second_phase():
-            return self._given().kernel.name == "precomputed"
+            return get_tags(self.candidates).input_tags.pairwise
         return super()._is_precomputed()
 
     def _make_kernel(self, X: Any, sample_weight: np.ndarray | None) -> Kernel:
@@ -270,7 +273,7 @@ class CrossEntropySVC(SparseKernelClassifier):
     def _block_support(self, training: TrainingRows, block: np.ndarray) -> np.ndarray:
         """Places of the one-norm support vectors of one block, which stands for all rows."""
         places = block[self._distinct(training, block)]
-        cost = scaled_cost(training, block)
+        cost = training.scaled_cost(block)
         share = cost.sum() / training.cost[block].sum()
         values = training.kernel.matrix(training.data[block], training.vectors(places))
         targets = training.targets
@@ -309,19 +312,21 @@ class CrossEntropySVC(SparseKernelClassifier):
         if len(training.codes) <= BLOCK_ROWS:
             return np.arange(len(training.codes)), training.cost
         rows = stratified_rows(training.codes, BLOCK_ROWS, random)
-        return rows, scaled_cost(training, rows)
+        return rows, training.scaled_cost(rows)
 
     def _search_space(
         self, problem: TrainingProblem, rows: np.ndarray, cost: np.ndarray
     ) -> SearchSpace:
         n_columns = problem.values.shape[1]
-        boxes: list[Box | None] = [None] * problem.targets.shape[1]
+        boxes: Sequence[Box | None] = [None] * problem.targets.shape[1]
         if problem.places is None:
             signs = None
             caps = np.full(n_columns, max(problem.cost.max(), self._largest_given(problem)))
         else:
             signs = problem.targets[problem.places]
-            caps = self._caps(problem.training)[problem.places]
+            # A row of a sample stands for several, each of which could have its own term.
+            share = problem.cost.sum() / problem.cost[rows].sum()
+            caps = share * self._caps(problem.training)[problem.places]
             boxes = [Box(sign, caps) for sign in signs.T]
         columns = np.arange(n_columns)
         if problem.places is not None or n_columns > DIRECT:
@@ -409,24 +414,3 @@ class SearchSpace:
         used = np.flatnonzero(coef.any(axis=1))
         history = {"gap": np.array([gap])}
         return Fit(columns[used], coef[used], intercept, len(used) + loss, 1, history)
-
-
-def one_norm_support(
-    values: np.ndarray, targets: np.ndarray, cost: np.ndarray, boxes: list[Any]
-) -> np.ndarray:
-    """Columns that the one-norm machine of some output uses."""
-    parts = [
-        solve_one_norm(values, target, cost, box).coef
-        for target, box in zip(targets.T, boxes, strict=True)
-    ]
-    support = np.flatnonzero(np.any(parts, axis=0))
-    # In an order that does not depend on that of the rows: equal data give equal searches.
-    return support[np.argsort(cost @ values[:, support], kind="stable")]
-
-
-def scaled_cost(training: TrainingRows, rows: np.ndarray) -> np.ndarray:
-    """Costs with which some rows stand for all rows of their classes."""
-    cost, codes = training.cost[rows], training.codes
-    total = np.bincount(codes, weights=training.cost)
-    there = np.bincount(codes[rows], weights=cost, minlength=len(total))
-    return cost * (total / np.where(there > 0, there, 1.0))[codes[rows]]

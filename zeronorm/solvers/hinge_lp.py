@@ -1,4 +1,4 @@
-"""The hinge linear programs, on persistent HiGHS models.
+"""The hinge linear programs, on persistent HiGHS models (``highs.py``).
 
 Weighted problem of SSVC_B, Huang et al. (2010), problem (10), with an intercept that is not
 penalised:
@@ -27,11 +27,13 @@ lets it be broken at the price u_j:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import highspy
 import numpy as np
 
+from zeronorm.solvers.highs import LinearProgramError, add_columns, add_rows, new_model, run
 from zeronorm.solvers.reweighting import Round
 from zeronorm.solvers.rows import balanced, column_sizes
 
@@ -48,10 +50,6 @@ LARGE = 1e3
 ROUNDING = 1e-12
 
 
-class LinearProgramError(ValueError):
-    """HiGHS did not find the optimum of a problem that has one: the data are badly scaled."""
-
-
 @dataclass
 class Box:
     """What the one-norm machine asks of its coefficients: 0 <= signs * alpha <= caps."""
@@ -62,12 +60,13 @@ class Box:
 
 @dataclass
 class OneNorm:
-    """Solution of a one-norm problem, its hinge loss, and its relative duality gap."""
+    """Solution of a one-norm problem, hinge loss, relative duality gap, and dual variables."""
 
     coef: np.ndarray
     intercept: float
     loss: float
     gap: float
+    beta: np.ndarray
     iterations: int
 
 
@@ -103,13 +102,26 @@ def solve_one_norm(
             coef = np.clip(coef, -box.caps, box.caps)
         loss, gap = program.certify(values, coef, intercept, limits)
         if best is None or gap < best.gap:
-            best = OneNorm(coef, intercept, loss, gap, program.iterations)
+            best = OneNorm(coef, intercept, loss, gap, program.beta, program.iterations)
         objective = loss + float(np.abs(coef).sum())
         if best.gap <= PRICE_TOLERANCE or objective == 0:
             break
         unit = min(largest, objective)
     assert best is not None
     return best
+
+
+def one_norm_support(
+    values: np.ndarray, targets: np.ndarray, cost: np.ndarray, boxes: Sequence[Box | None]
+) -> np.ndarray:
+    """Columns that the one-norm machine of some output uses."""
+    parts = [
+        solve_one_norm(values, target, cost, box).coef
+        for target, box in zip(targets.T, boxes, strict=True)
+    ]
+    support = np.flatnonzero(np.any(parts, axis=0))
+    # In an order that does not depend on that of the rows: equal data give equal searches.
+    return support[np.argsort(cost @ values[:, support], kind="stable")]
 
 
 def _rounding_slack(
@@ -317,35 +329,6 @@ class _DualProgram:
         return loss, (primal - dual) / primal if primal > 0 else 0.0
 
 
-def new_model(tolerance: float = 1e-9) -> highspy.Highs:
-    """Return a silent, single-threaded HiGHS model with tight tolerances."""
-    model = highspy.Highs()
-    for name, value in (
-        ("output_flag", False),
-        ("threads", 1),
-        ("solver", "simplex"),
-        ("primal_feasibility_tolerance", tolerance),
-        ("dual_feasibility_tolerance", tolerance),
-    ):
-        model.setOptionValue(name, value)
-    return model
-
-
-def run(model: highspy.Highs) -> None:
-    """Solve from the current basis, then cold if that fails, then give up with a clear error."""
-    model.run()
-    if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-        model.clearSolver()
-        model.run()
-    status = model.getModelStatus()
-    if status != highspy.HighsModelStatus.kOptimal:
-        raise LinearProgramError(
-            f"HiGHS ended with status {model.modelStatusToString(status)!r}, also from a cold "
-            "start. Kernel values and C span too wide a range: standardise the features, or take "
-            "a more moderate C."
-        )
-
-
 def solve_largest_coefficient(
     values: np.ndarray, target: np.ndarray, cost: np.ndarray
 ) -> tuple[np.ndarray, float, float, float]:
@@ -386,37 +369,3 @@ def solve_largest_coefficient(
     # Dual: |K' (y beta)|_1 <= 1 and y'beta = 0.
     dual = beta.sum() / max(1.0, float(np.abs((target * beta) @ values).sum()))
     return coef, intercept, objective, (objective - dual) / objective if objective > 0 else 0.0
-
-
-def add_columns(
-    model: highspy.Highs, costs: np.ndarray, lower: np.ndarray, upper: np.ndarray
-) -> None:
-    """Add variables that no constraint holds yet."""
-    nothing = np.empty(0, dtype=np.int32)
-    status = model.addCols(len(costs), costs, lower, upper, 0, nothing, nothing, np.empty(0))
-    _check(status, "variables")
-
-
-def add_rows(
-    model: highspy.Highs, rows: np.ndarray, indices: np.ndarray, lower: float, upper: float
-) -> None:
-    """Add constraints ``lower <= rows @ variables[indices] <= upper``."""
-    count, width = rows.shape
-    status = model.addRows(
-        count,
-        np.full(count, lower),
-        np.full(count, upper),
-        rows.size,
-        np.arange(0, count * width, width, dtype=np.int32),
-        np.ascontiguousarray(indices, dtype=np.int32).ravel(),
-        np.ascontiguousarray(rows).ravel(),
-    )
-    _check(status, "constraints")
-
-
-def _check(status: highspy.HighsStatus, what: str) -> None:
-    if status == highspy.HighsStatus.kError:
-        raise LinearProgramError(
-            f"HiGHS refuses the {what} of the linear program: kernel values and costs span too "
-            "wide a range. Standardise the features, or take a more moderate C."
-        )
