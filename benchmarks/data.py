@@ -18,6 +18,10 @@ SSVC_SETS = {
     "waveform": 1000,
 }
 
+#: The five sets of Mannor et al. (2005), in the order of the paper, and the rows it trains on.
+MANNOR_SETS = ("ionosphere", "pima", "wdbc", "bupa", "sonar")
+MANNOR_TRAIN = 150
+
 
 def data_folder() -> Path:
     folder = Path(os.environ.get("ZERONORM_DATA", DEFAULT_FOLDER))
@@ -54,3 +58,11 @@ def load_ssvc_set(name: str, seed: int = 0):
         X, y = load_npz(f"ratsch_{name}")
     rows = np.random.default_rng(seed).permutation(len(X))[: SSVC_SETS[name]]
     return X[rows], y[rows]
+
+
+def load_mannor_split(name: str, split: int):
+    """Training part and test part of one of the five sets, by a draw that ``split`` seeds."""
+    X, y = load_keel(name)
+    rows = np.random.default_rng(split).permutation(len(X))
+    train, test = rows[:MANNOR_TRAIN], rows[MANNOR_TRAIN:]
+    return (X[train], y[train]), (X[test], y[test])

@@ -46,12 +46,12 @@ def chosen_parameters() -> dict:
     return {key: counter.most_common(1)[0][0] for key, counter in counts.items()}
 
 
-def median_seconds(models: dict, X, y) -> dict:
+def median_seconds(models: dict, X, y, repeats: int = REPEATS) -> dict:
     """Fit the models in turn, so that a busy moment of the machine meets all of them."""
     seconds: dict = {name: [] for name in models}
     for model in models.values():
         model.fit(X, y)
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         for name, model in models.items():
             start = time.perf_counter()
             model.fit(X, y)

@@ -2,11 +2,23 @@
 
 from pathlib import Path
 
-from benchmarks import fit_time, growth, prediction, record, ssvc_table
+from benchmarks import (
+    fit_time,
+    growth,
+    mannor_synthetic,
+    mannor_tables,
+    prediction,
+    record,
+    search_time,
+    ssvc_table,
+)
 
 STUDIES = {
     "The table of Huang et al. (2010)": ssvc_table,
+    "The tables of Mannor et al. (2005)": mannor_tables,
+    "The synthetic problem of Mannor et al. (2005)": mannor_synthetic,
     "Fit time beside SVC.fit": fit_time,
+    "Time of the cross-entropy search": search_time,
     "Growth with the number of rows": growth,
     "Prediction": prediction,
 }

@@ -40,6 +40,7 @@ def settings():
             yield estimator(candidates=20, random_state=0)
         if estimator is zeronorm.CrossEntropySVC:
             yield estimator(adaptive=True, sample_size=20, polish=False, candidates=30)
+            yield estimator(signs="free", sample_size=20)
 
 
 #: Checks that a method cannot pass, each with the reason.

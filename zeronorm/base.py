@@ -121,10 +121,6 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     tol: float
     random_state: Any
 
-    #: Whether a term takes the sign of its row's label: then rows count as equal only if their
-    #: labels are equal too.
-    _signed_by_label = False
-
     _kinds_of_candidates = "'auto', 'all' or an integer"
 
     @abstractmethod
@@ -257,6 +253,10 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             rows = rows[stratified_rows(present, limit, random)]
         return rows
 
+    def _signed_by_label(self) -> bool:
+        """Whether a term has its row's label as sign: rows are then equal if their labels are."""
+        return False
+
     def _distinct(self, training: TrainingRows, places: np.ndarray) -> np.ndarray:
         """Which of the places hold the first of several equal rows."""
         return np.unique(self._equal_rows(training, places))
@@ -265,7 +265,7 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """For each place, which of the places holds the first row that is equal to it."""
         if training.kernel.name == "precomputed":
             return np.arange(len(places))
-        labels = training.codes[places] if self._signed_by_label else None
+        labels = training.codes[places] if self._signed_by_label() else None
         return first_equal(training.data[places], labels)
 
     def _caps(self, training: TrainingRows) -> np.ndarray:

@@ -9,16 +9,15 @@ of the one-norm machine (8); the search is the cross-entropy method (``solvers/c
 the score of a set is in ``solvers/hinge_subsets.py``. The paper's three changes are in: terms whose
 coefficient vanishes are freed, scores are cached, only one-norm support vectors are candidates.
 
-Added to the paper: bounds from the linear programs' duals that spare most of them; a descent over
-single changes and swaps at the end; several classes with one set σ for all; any fitted kernel
-classifier as the source of candidates (the paper's "second phase"), whose terms may then have
-either sign; and data in blocks (the paper's future work): each block has its own one-norm machine,
-the support vectors of all are merged, and searched together on a sample of the rows.
+Added to the paper: bounds from the linear programs' duals that spare many of them; a descent over
+single changes and swaps at the end; several classes with one set σ for all; coefficients of either
+sign; any fitted kernel classifier as the source of candidates (the paper's "second phase"); and
+data in blocks (the paper's future work): each block has its own one-norm machine, the support
+vectors of all are merged, and searched together on a sample of the rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +42,9 @@ BLOCK_ROWS = 1000
 #: Vectors of a given classifier beyond this many are first thinned out by a one-norm machine.
 DIRECT = 100
 
+#: Free coefficients may be this many times as large as the largest of the machine they start from.
+ROOM = 10.0
+
 #: Draws in each round, by default: five for each candidate, within these limits.
 DRAWS = (100, 500)
 
@@ -59,7 +61,7 @@ class CrossEntropySVC(SparseKernelClassifier):
     ----------
     C : float, default=1.0
         Cost of a margin error, in terms: with C = 1, a term has to lower the sum of the margin
-        errors by one. Also the largest coefficient.
+        errors by one. Also the largest coefficient, with ``signs="label"``.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         Kernel function, as in :class:`~sklearn.svm.SVC`. With a classifier as ``candidates``, its
         kernel is used, and the four kernel parameters here are not.
@@ -77,6 +79,11 @@ class CrossEntropySVC(SparseKernelClassifier):
         ``expansion_``: its vectors, with coefficients of either sign (second phase). A classifier
         that is to survive ``clone``, as in cross-validation, goes in a
         :class:`~sklearn.frozen.FrozenEstimator`.
+    signs : {"label", "free"}, default="label"
+        "label": the paper's machine, coefficients signed by the labels and at most C. "free":
+        coefficients of either sign and practically unbounded, candidates from
+        :class:`LinearProgrammingSVC`; usually far fewer terms. A given classifier's vectors are
+        always free.
     sample_size : "auto" or int, default="auto"
         Sets drawn in each round; "auto" is five for each candidate, at least 100, at most 500.
     elite_share : float, default=0.03
@@ -145,7 +152,7 @@ class CrossEntropySVC(SparseKernelClassifier):
     costs scaled up; the best set and the one it started from are then compared on all rows, and
     the coefficients are those of all rows.
 
-    As α ≤ C, a small C asks for many terms of small weight; scale C with 1/√n rather than 1/n.
+    As α ≤ C with ``signs="label"``, a small C asks for many terms of small weight.
 
     References
     ----------
@@ -172,6 +179,7 @@ class CrossEntropySVC(SparseKernelClassifier):
         gamma: Any = "scale",
         coef0: float = 0.0,
         candidates: Any = "auto",
+        signs: str = "label",
         sample_size: Any = "auto",
         elite_share: float = 0.03,
         smoothing: float = 0.7,
@@ -191,6 +199,7 @@ class CrossEntropySVC(SparseKernelClassifier):
         self.gamma = gamma
         self.coef0 = coef0
         self.candidates = candidates
+        self.signs = signs
         self.sample_size = sample_size
         self.elite_share = elite_share
         self.smoothing = smoothing
@@ -204,11 +213,12 @@ class CrossEntropySVC(SparseKernelClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    _signed_by_label = True
     _kinds_of_candidates = "'auto', 'all', an integer, a fitted classifier or a KernelExpansion"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        if not isinstance(self.signs, str) or self.signs not in ("label", "free"):
+            raise ValueError(f"signs must be 'label' or 'free'; got {self.signs!r}.")
         if not (isinstance(self.sample_size, str) and self.sample_size == "auto"):
             if not is_integer(self.sample_size):
                 raise ValueError(
@@ -220,6 +230,9 @@ class CrossEntropySVC(SparseKernelClassifier):
         check_integer("patience", self.patience, least=1)
         check_integer("max_iter", self.max_iter, least=1)
         check_integer("verbose", self.verbose, least=0)
+
+    def _signed_by_label(self) -> bool:
+        return self.signs == "label"
 
     # Candidates from a given classifier: the second phase.
 
@@ -277,9 +290,12 @@ class CrossEntropySVC(SparseKernelClassifier):
         share = cost.sum() / training.cost[block].sum()
         values = training.kernel.matrix(training.data[block], training.vectors(places))
         targets = training.targets
-        caps = share * training.cost[places]
-        boxes = [Box(signs, caps) for signs in targets[places].T]
-        return places[one_norm_support(values, targets[block], cost, boxes)]
+        boxes: list[Box | None] = [None] * targets.shape[1]
+        if self._signed_by_label():
+            caps = share * training.cost[places]
+            boxes = [Box(signs, caps) for signs in targets[places].T]
+        columns, _ = one_norm_support(values, targets[block], cost, boxes)
+        return places[columns]
 
     # The search.
 
@@ -317,28 +333,24 @@ class CrossEntropySVC(SparseKernelClassifier):
     def _search_space(
         self, problem: TrainingProblem, rows: np.ndarray, cost: np.ndarray
     ) -> SearchSpace:
-        n_columns = problem.values.shape[1]
-        boxes: Sequence[Box | None] = [None] * problem.targets.shape[1]
-        if problem.places is None:
-            signs = None
-            caps = np.full(n_columns, max(problem.cost.max(), self._largest_given(problem)))
-        else:
+        values, targets = problem.values[rows], problem.targets[rows]
+        if problem.places is not None and self._signed_by_label():
             signs = problem.targets[problem.places]
             # A row of a sample stands for several, each of which could have its own term.
             share = problem.cost.sum() / problem.cost[rows].sum()
             caps = share * self._caps(problem.training)[problem.places]
             boxes = [Box(sign, caps) for sign in signs.T]
-        columns = np.arange(n_columns)
-        if problem.places is not None or n_columns > DIRECT:
-            columns = one_norm_support(problem.values[rows], problem.targets[rows], cost, boxes)
-        return SearchSpace(columns, caps, signs)
-
-    def _largest_given(self, problem: TrainingProblem) -> float:
-        """Largest coefficient of the given classifier, where its outputs are the problem's."""
-        given = self._given().merge()
-        if given.vote_classes is not None or given.n_outputs != problem.targets.shape[1]:
-            return 0.0
-        return float(np.abs(given.coef).max(initial=0.0))
+            columns, _ = one_norm_support(values, targets, cost, boxes)
+            return SearchSpace(columns, caps, signs)
+        n_columns = values.shape[1]
+        if problem.places is None and n_columns <= DIRECT:
+            columns, largest = np.arange(n_columns), 0.0
+        else:
+            columns, largest = one_norm_support(values, targets, cost, [None] * targets.shape[1])
+        if problem.places is None:
+            largest = max(largest, float(np.abs(self._given().coef).max(initial=0.0)))
+        caps = np.full(n_columns, max(ROOM * largest, float(problem.cost.max())))
+        return SearchSpace(columns, caps, None)
 
     def _search(self, score: HingeSubsets, seed: int) -> tuple[Minimum, np.ndarray]:
         """Run the search, and improve its result by single changes."""

@@ -102,8 +102,6 @@ class OneNormSVC(SparseKernelClassifier):
     (20, 51)
     """
 
-    _signed_by_label = True
-
     def __init__(
         self,
         *,
@@ -126,6 +124,9 @@ class OneNormSVC(SparseKernelClassifier):
         self.class_weight = class_weight
         self.tol = tol
         self.random_state = random_state
+
+    def _signed_by_label(self) -> bool:
+        return True
 
     def _boxes(self, problem: TrainingProblem) -> list[Box | None]:
         """Return what each output asks of the coefficients."""
@@ -217,7 +218,8 @@ class LinearProgrammingSVC(OneNormSVC):
     9
     """
 
-    _signed_by_label = False
+    def _signed_by_label(self) -> bool:
+        return False
 
     def _boxes(self, problem: TrainingProblem) -> list[Box | None]:
         return [None] * problem.targets.shape[1]

@@ -30,9 +30,13 @@ from typing import Any, Protocol, cast
 import numpy as np
 from joblib import Parallel, delayed
 
-#: Vectors per task, and between two looks at the bounds. Neither depends on the workers.
-TASK = 16
-WAVE = 8 * TASK
+#: Vectors per task, and before the first look at the bounds; the second is after twice as many,
+#: and so on. None of it depends on the workers.
+TASK = 8
+WAVE = 4 * TASK
+
+#: Vectors that are put in an order at a time.
+STRETCH = 128
 
 #: Scores closer than this, relatively, count as equal: solvers leave rounding errors.
 EQUAL = 1e-9
@@ -122,7 +126,8 @@ class Judge:
         use_bounds: bool = True,
     ) -> None:
         self.score = cast(BoundedScore, score) if hasattr(score, "evaluate") else _plain(score)
-        self.parallel = Parallel(n_jobs=n_jobs, prefer="threads")
+        # Left to itself, joblib would join small tasks to batches that keep one worker waiting.
+        self.parallel = Parallel(n_jobs=n_jobs, prefer="threads", batch_size=1)
         self.use_cache, self.use_bounds = use_cache, use_bounds
         self.known: dict[bytes, tuple[float, np.ndarray]] = {}
         self.n_scored = 0
@@ -148,10 +153,12 @@ class Judge:
         for key in places.keys() & self.known.keys():
             values[places[key]], improved[places[key]] = self.known[key]
         waiting = [key for key in places if key not in self.known]
+        wave = WAVE
         while waiting:
             firsts = np.array([places[key][0] for key in waiting])
             level = min(_smallest(values, n_elite), ceiling)
-            chosen, later = self._next(vectors[firsts], level)
+            chosen, later = self._next(vectors[firsts], level, wave)
+            wave *= 2
             scored = self._evaluate(vectors[firsts[chosen]])
             for place, value, vector in zip(chosen, *scored, strict=True):
                 key = waiting[place]
@@ -161,14 +168,14 @@ class Judge:
             waiting = [waiting[place] for place in later]
         return values, improved
 
-    def _next(self, vectors: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    def _next(self, vectors: np.ndarray, level: float, wave: int) -> tuple[np.ndarray, np.ndarray]:
         """Places of the vectors to score now and of those to look at again; the rest is cut."""
         if not self.use_bounds:
             return np.arange(len(vectors)), np.empty(0, dtype=np.intp)
         bounds = self.score.bounds(vectors)
         order = np.argsort(bounds, kind="stable")
         order = order[bounds[order] <= level + _rounding(level)]
-        return order[:WAVE], order[WAVE:]
+        return order[:wave], order[wave:]
 
     def _evaluate(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Score vectors, neighbours one after the other."""
@@ -342,7 +349,7 @@ def descend(
     """
     for _ in range(max_rounds):
         for neighbours in (_flips(vector), _swaps(vector)):
-            if len(neighbours) > most:
+            if len(neighbours) > max(most, len(vector)):
                 order = np.argsort(judge.score.bounds(neighbours), kind="stable")
                 neighbours = neighbours[np.sort(order[:most])]
             if not len(neighbours):
@@ -373,11 +380,11 @@ def _swaps(vector: np.ndarray) -> np.ndarray:
 def _neighbours_together(vectors: np.ndarray) -> np.ndarray:
     """Order in which each vector is followed by the nearest of those that are left.
 
-    Only within stretches of ``WAVE`` vectors, so that the effort stays linear.
+    Only within stretches of ``STRETCH`` vectors, so that the effort stays linear.
     """
-    order = np.lexsort(vectors.T) if len(vectors) > WAVE else np.arange(len(vectors))
-    for start in range(0, len(order), WAVE):
-        part = order[start : start + WAVE]
+    order = np.lexsort(vectors.T) if len(vectors) > STRETCH else np.arange(len(vectors))
+    for start in range(0, len(order), STRETCH):
+        part = order[start : start + STRETCH]
         signs = 2.0 * vectors[part] - 1.0
         nearness = signs @ signs.T
         path = [0]
@@ -385,7 +392,7 @@ def _neighbours_together(vectors: np.ndarray) -> np.ndarray:
         for _ in range(len(part) - 1):
             path.append(int(nearness[path[-1]].argmax()))
             nearness[:, path[-1]] = -np.inf
-        order[start : start + WAVE] = part[path]
+        order[start : start + STRETCH] = part[path]
     return order
 
 

@@ -92,7 +92,7 @@ def solve_one_norm(
         except LinearProgramError:
             if is_last and best is None:
                 raise
-            unit = largest
+            unit = largest**0.5 if unit == largest else largest
             continue
         # At a degenerate vertex some multipliers are zero up to rounding, margins being about one.
         coef[np.abs(coef) * sizes < ROUNDING] = 0.0
@@ -113,15 +113,16 @@ def solve_one_norm(
 
 def one_norm_support(
     values: np.ndarray, targets: np.ndarray, cost: np.ndarray, boxes: Sequence[Box | None]
-) -> np.ndarray:
-    """Columns that the one-norm machine of some output uses."""
+) -> tuple[np.ndarray, float]:
+    """Columns that the one-norm machine of some output uses, and its largest coefficient."""
     parts = [
         solve_one_norm(values, target, cost, box).coef
         for target, box in zip(targets.T, boxes, strict=True)
     ]
     support = np.flatnonzero(np.any(parts, axis=0))
     # In an order that does not depend on that of the rows: equal data give equal searches.
-    return support[np.argsort(cost @ values[:, support], kind="stable")]
+    order = np.argsort(cost @ values[:, support], kind="stable")
+    return support[order], float(np.abs(parts).max(initial=0.0))
 
 
 def _rounding_slack(

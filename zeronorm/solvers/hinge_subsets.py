@@ -10,11 +10,11 @@ alpha_j = 0 outside sigma, and s_j the label of row j (or |alpha_j| <= u_j). The
     max over beta   sum(beta) - sum_(j in sigma) u_j max(0, s_j K_j' (y beta)),
                     y'beta = 0,   0 <= beta_i <= c_i.                                         (*)
 
-A set enters the program through the bounds of alpha alone: one persistent HiGHS model serves all
-sets, warm. And *which* beta are feasible does not depend on the set: every beta that was ever found
-bounds the score of every other set from below, by one inner product. As terms whose coefficient
-turns out to be zero are not counted, the bound is on the best subset of sigma: in (*) a term that
-gains less than one is left out.
+A set enters through the prices u_j alone, so one persistent HiGHS model serves all sets, warm. And
+*which* beta are feasible does not depend on the set: every beta that was ever found bounds the
+score of every other set from below, by one inner product. As terms whose coefficient turns out to
+be zero are not counted, the bound is on the best subset of sigma: in (*) a term that gains less
+than one is left out. Best are the beta of the convex stand-in |sigma| >= sum |alpha_j| / u_j.
 
 Where several alpha are best (separable data), the one with the smallest sizes counts, through a
 cost ``tie`` too small to matter otherwise: the score depends on the set, not on the way there.
@@ -30,7 +30,7 @@ import highspy
 import numpy as np
 
 from zeronorm.solvers.cross_entropy import Scores
-from zeronorm.solvers.highs import add_columns, add_rows, new_model, run
+from zeronorm.solvers.highs import LinearProgramError, add_columns, add_rows, new_model, run
 from zeronorm.solvers.hinge_lp import Box, solve_one_norm
 from zeronorm.solvers.rows import balanced, central_intercept, column_sizes
 
@@ -43,10 +43,10 @@ TIE = 1e-7
 CHANGE = 1e-6
 
 #: Feasibility tolerance of the linear programs, whose columns are scaled already.
-TOLERANCE = 1e-9
+TOLERANCE = 1e-8
 
 #: Price of the loss in the final coefficients, their sizes having a price of one.
-PRICE = 1e5
+PRICE = 1e4
 
 #: The certificate of the final coefficients is against all that are up to this many times as large.
 NEARBY = 10.0
@@ -100,6 +100,10 @@ class HingeSubsets:
         used = (np.abs(alpha) >= FREE).any(axis=0)
         alpha *= used
         losses = self._losses(alpha, intercept)
+        # The duals of the score's own programs bound supersets badly; one of its convex stand-in
+        # cuts more than all of them.
+        relaxed = np.array([program.relax(vectors[0]) for program in _programs(self)])
+        beta = np.concatenate([beta, relaxed[:, None]], axis=1)
         return Scores(used.sum(axis=1) + losses, used, self._lessons(beta, self.caps))
 
     def _solve(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -163,10 +167,15 @@ class HingeSubsets:
             Coefficients of all columns (m × outputs), and what the loss may be too high, relative
             to the score.
         """
-        solution = self._certified(vector, *self._penalised(vector))
-        if solution[-1] > CHANGE:
-            careful = self._certified(vector, *self._smallest(vector))
-            solution = min(solution, careful, key=lambda found: found[-1])
+        try:
+            solution = self._certified(vector, *self._penalised(vector))
+        except LinearProgramError:
+            solution = None
+        if solution is None or solution[-1] > CHANGE:
+            alpha, _, beta = self._solve(vector[None, :])
+            careful = self._certified(vector, alpha[:, 0], beta[:, 0])
+            if solution is None or careful[-1] < solution[-1]:
+                solution = careful
         return solution
 
     def _penalised(self, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -192,16 +201,6 @@ class HingeSubsets:
             beta[k] = found.beta / PRICE
         return alpha, beta
 
-    def _smallest(self, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients and dual variables in two steps: the loss, then the sizes."""
-        alpha = np.zeros((self.targets.shape[1], len(vector)))
-        beta = np.zeros((self.targets.shape[1], len(self.cost)))
-        for k in range(len(alpha)):
-            program = _SubsetProgram(self, k, tie=0.0)
-            _, _, beta[k] = program.solve(vector)
-            alpha[k] = program.smallest()
-        return alpha, beta
-
     def _certified(
         self, vector: np.ndarray, alpha: np.ndarray, beta: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, float, float]:
@@ -219,38 +218,45 @@ class HingeSubsets:
 
 
 class _SubsetProgram:
-    """The linear program of one output, on a persistent model: sets move the bounds of alpha.
+    """Problem (*) for one output, on a persistent model: a set moves the prices of its terms.
 
-    Variables alpha (its positive parts, then its negative ones where both signs are allowed), b,
-    and the slacks; costs in units of the largest. The primal form has a constraint a row and is
-    no slower than the dual at the sizes a search can afford, and it stood polynomial kernels with
-    values from 1e-9 to 1 that the dual did not.
+    Variables beta / max(cost), then for each term what its constraint is broken by, above and,
+    where both signs are allowed, below. The coefficients are the multipliers.
     """
 
     def __init__(self, problem: HingeSubsets, output: int, tie: float) -> None:
         target, cost = problem.targets[:, output], problem.cost
         n, m = problem.values.shape
-        self.unit, self.cost = float(cost.max()), cost
-        self.signs = [1.0, -1.0] if problem.signs is None else [problem.signs[:, output]]
-        columns = np.hstack([problem.values * target[:, None] * sign for sign in self.signs])
-        self.caps = np.tile(problem.caps, len(self.signs))
-        self.weights = np.tile(problem.weights, len(self.signs))
-        self.places = np.arange(len(self.caps), dtype=np.int32)
+        self.unit, self.cost, self.caps = float(cost.max()), cost, problem.caps
+        self.signs = np.ones(m) if problem.signs is None else problem.signs[:, output]
+        self.sides = 2 if problem.signs is None else 1
+        self.elastic = np.arange(n, n + self.sides * m, dtype=np.int32)
+        self.limits = tie * problem.weights
+        # |sigma| >= sum |alpha| / cap, which is shared by the outputs.
+        self.shares = 1.0 / (problem.targets.shape[1] * self.caps * self.unit)
         self.model = new_model(TOLERANCE)
         self.model.setOptionValue("simplex_scale_strategy", 0)
         infinity = highspy.kHighsInf
         add_columns(
             self.model,
-            np.concatenate([tie * self.weights, [0.0], cost / self.unit]),
-            np.concatenate([np.zeros(len(self.caps)), [-infinity], np.zeros(n)]),
-            np.concatenate([self.caps, np.full(1 + n, infinity)]),
+            np.concatenate([-np.ones(n), np.tile(self.caps, self.sides)]),
+            np.zeros(n + self.sides * m),
+            np.concatenate([cost / self.unit, np.full(self.sides * m, infinity)]),
         )
-        rows = np.column_stack([columns, target, np.ones(n)])
-        width = columns.shape[1] + 1
-        indices = np.column_stack([np.tile(np.arange(width), (n, 1)), width + np.arange(n)])
-        add_rows(self.model, rows, indices, 1.0, infinity)
+        add_rows(self.model, target[None, :], np.arange(n)[None, :], 0.0, 0.0)
+        columns = problem.values.T * target * self.signs[:, None]
+        parts = [columns, *([[-1.0]], [[1.0]])[: self.sides]]
+        rows = np.hstack([np.broadcast_to(part, (m, np.shape(part)[1])) for part in parts])
+        places = [np.tile(np.arange(n), (m, 1)), *self.elastic.reshape(self.sides, m, 1)]
+        add_rows(self.model, rows, np.hstack(places), 0.0, 0.0)
+        self._set_limits(self.limits)
         run(self.model)
         self.basis = self.model.getBasis()
+
+    def _set_limits(self, limits: np.ndarray) -> None:
+        for row, limit in enumerate(limits, start=1):  # row 0 is the constraint of the intercept
+            lower = -limit if self.sides == 2 else -highspy.kHighsInf
+            self.model.changeRowBounds(row, lower, limit)
 
     def restart(self) -> None:
         """Begin from the basis of all terms: what comes does not depend on what was before."""
@@ -258,38 +264,22 @@ class _SubsetProgram:
 
     def solve(self, vector: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
         """Coefficients with plain signs, intercept, dual variables."""
-        upper = np.where(np.tile(vector, len(self.signs)), self.caps, 0.0)
-        self.model.changeColsBounds(len(upper), self.places, np.zeros(len(upper)), upper)
+        prices = np.tile(np.where(vector, self.caps, 0.0), self.sides)
+        self.model.changeColsCost(len(prices), self.elastic, prices)
         run(self.model)
         solution = self.model.getSolution()
-        beta = np.clip(self.unit * np.array(solution.row_dual), 0.0, self.cost)
-        return *self._coefficients(np.array(solution.col_value[: len(upper) + 1])), beta
+        multipliers = -np.array(solution.row_dual)
+        smallest = -self.caps if self.sides == 2 else 0.0
+        alpha = self.signs * np.where(vector, np.clip(multipliers[1:], smallest, self.caps), 0.0)
+        beta = np.array(solution.col_value[: len(self.cost)])
+        return alpha, float(multipliers[0]), np.clip(self.unit * beta, 0.0, self.cost)
 
-    def _coefficients(self, point: np.ndarray) -> tuple[np.ndarray, float]:
-        """Coefficients with plain signs, and the intercept."""
-        parts = np.clip(point[:-1], 0.0, self.caps).reshape(len(self.signs), -1)
-        alpha = np.zeros(parts.shape[1])
-        for sign, part in zip(self.signs, parts, strict=True):
-            alpha += sign * part
-        return alpha, float(point[-1])
-
-    def smallest(self) -> np.ndarray:
-        """Of the best coefficients of the last set, those with the smallest sizes.
-
-        Ends the use of this program for other sets.
-        """
-        n, n_terms = len(self.cost), len(self.caps)
-        slacks = n_terms + 1 + np.arange(n, dtype=np.int32)
-        price = self.cost / self.unit
-        point = np.array(self.model.getSolution().col_value)
-        loss = float(price @ point[slacks])
-        add_rows(
-            self.model, price[None, :], slacks[None, :], 0.0, loss + TOLERANCE * max(1.0, loss)
-        )
-        costs = np.concatenate([self.weights, np.zeros(1 + n)])
-        self.model.changeColsCost(len(costs), np.arange(len(costs), dtype=np.int32), costs)
-        run(self.model)
-        return self._coefficients(np.array(self.model.getSolution().col_value[: n_terms + 1]))[0]
+    def relax(self, vector: np.ndarray) -> np.ndarray:
+        """Dual variables of the convex stand-in for the score: terms at the price |alpha| / cap."""
+        self._set_limits(self.shares)
+        _, _, beta = self.solve(vector)
+        self._set_limits(self.limits)
+        return beta
 
 
 #: Each worker keeps the models of the problem it saw last: threads and processes alike.
