@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from zeronorm.datasets import make_ringnorm, make_ripley, make_waveform
+from zeronorm.datasets import make_clouds, make_ringnorm, make_ripley, make_waveform
 
 
 @pytest.mark.parametrize(
-    "make", [make_waveform, make_ringnorm, make_ripley], ids=lambda f: f.__name__
+    "make", [make_waveform, make_ringnorm, make_ripley, make_clouds], ids=lambda f: f.__name__
 )
 def test_shapes_and_seeds(make):
     X, y = make(50, random_state=3)
@@ -43,3 +43,16 @@ def test_ripley_has_the_moments_and_the_bayes_error_of_its_definition():
     assert error == pytest.approx(0.088, abs=0.003)
     np.testing.assert_allclose(X[y == 1].mean(axis=0), [0.05, 0.7], atol=0.01)
     np.testing.assert_allclose(X[y == -1].var(axis=0), [0.28, 0.03], atol=0.01)
+
+
+@pytest.mark.parametrize(("wide", "variances"), [(False, (1.0, 2.0)), (True, (1.0, 4.0))])
+def test_clouds_have_the_moments_of_their_definition(wide, variances):
+    X, y = make_clouds(60_000, wide=wide, random_state=0)
+    np.testing.assert_allclose(X[y == 1].mean(axis=0), 1.0, atol=0.04)
+    np.testing.assert_allclose(X[y == -1].mean(axis=0), -1.0, atol=0.04)
+    spread, axes = np.linalg.eigh(np.cov((X - y[:, None]).T))
+    np.testing.assert_allclose(spread, variances, rtol=0.03)
+    if wide:
+        # Where the axis between the means is the long one, the best boundary is x1 + x2 = 0.
+        assert abs(axes[:, 1].sum()) == pytest.approx(np.sqrt(2), abs=0.02)
+        assert np.mean(np.sign(X.sum(axis=1)) != y) == pytest.approx(0.240, abs=0.005)
