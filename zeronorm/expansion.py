@@ -171,6 +171,17 @@ class KernelExpansion:
         values += self.intercept
         return values
 
+    def kernel_values(self, X: Any) -> np.ndarray:
+        """Return the kernel matrix of the rows of X and the vectors."""
+        if self._is_in_feature_space:
+            needed, fits = self.vectors.shape[1], X.shape[1] == self.vectors.shape[1]
+        else:
+            needed = int(self.vectors.max(initial=-1.0)) + 1
+            fits = X.shape[1] >= needed
+        if not fits:
+            raise ValueError(f"X has {X.shape[1]} features; the expansion takes {needed}.")
+        return self.kernel.matrix(X, self.vectors)
+
     def prune(self, tolerance: float = 0.0) -> KernelExpansion:
         """Return the expansion without the terms whose coefficients are at most ``tolerance``."""
         keep = np.abs(self.coef).max(axis=1, initial=0.0) > tolerance

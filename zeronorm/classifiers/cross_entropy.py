@@ -263,9 +263,8 @@ class CrossEntropySVC(SparseKernelClassifier):
     def _with_candidates(self, training: TrainingRows) -> TrainingProblem:
         if not self._is_second_phase():
             return super()._with_candidates(training)
-        vectors = self._given().merge().vectors
-        values = training.kernel.matrix(training.data, vectors)
-        return TrainingProblem(training, None, vectors, values)
+        given = self._given().merge()
+        return TrainingProblem(training, None, given.vectors, given.kernel_values(training.data))
 
     # Candidates among the training rows.
 
