@@ -8,13 +8,16 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_wine, make_moons
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
-from zeronorm import KernelExpansion
+from zeronorm import KernelExpansion, OneNormSVC, ZeroNormSVC
 from zeronorm.kernels import BLOCK_ROWS, Kernel
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -474,6 +477,47 @@ def test_from_svc_unfitted():
 def test_from_svc_of_something_else(other):
     with pytest.raises(ValueError, match="fitted SVC or NuSVC"):
         KernelExpansion.from_svc(other)
+
+
+@pytest.mark.parametrize("name", ["moons", "iris"])
+@pytest.mark.parametrize(
+    "estimator", [SVC(), NuSVC(nu=0.3), ZeroNormSVC(), OneNormSVC()], ids=lambda e: type(e).__name__
+)
+def test_from_estimator_gives_the_decision_function(estimator, name):
+    X, y = SETS[name]()
+    estimator = clone(estimator).fit(X, y)
+    f = KernelExpansion.from_estimator(estimator)
+    np.testing.assert_allclose(f.decision_function(X), estimator.decision_function(X), atol=1e-10)
+    frozen = KernelExpansion.from_estimator(FrozenEstimator(estimator))
+    np.testing.assert_array_equal(frozen.decision_function(X), f.decision_function(X))
+
+
+def test_from_estimator_returns_an_expansion_as_it_is():
+    f = expansion()
+    assert KernelExpansion.from_estimator(f) is f
+    fitted = ZeroNormSVC().fit(*SETS["moons"]())
+    assert KernelExpansion.from_estimator(fitted) is fitted.expansion_
+
+
+NOT_FITTED_KERNEL_CLASSIFIERS = {
+    "unfitted SVC": lambda X, y: SVC(),
+    "unfitted ZeroNormSVC": lambda X, y: ZeroNormSVC(),
+    "unfitted, frozen": lambda X, y: FrozenEstimator(NuSVC()),
+    "LinearSVC": lambda X, y: LinearSVC().fit(X, y),
+    "pipeline": lambda X, y: make_pipeline(StandardScaler(), SVC()).fit(X, y),
+    "class": lambda X, y: SVC,
+    "own class": lambda X, y: ZeroNormSVC,
+    "text": lambda X, y: "SVC",
+    "none": lambda X, y: None,
+}
+
+
+@pytest.mark.parametrize(
+    "make", NOT_FITTED_KERNEL_CLASSIFIERS.values(), ids=NOT_FITTED_KERNEL_CLASSIFIERS
+)
+def test_from_estimator_of_something_else(make):
+    with pytest.raises(ValueError, match="is no fitted kernel classifier: take a fitted SVC"):
+        KernelExpansion.from_estimator(make(*SETS["moons"]()))
 
 
 @pytest.mark.parametrize("X", [[1.0, 2.0], [[1.0]], [[1.0, 2.0, 3.0]], [[[1.0, 2.0]]]], ids=str)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from zeronorm.sampling import stratified_rows
+from zeronorm.sampling import deal_rows, stratified_rows
 
 
 @pytest.mark.parametrize("sizes", [[50, 50], [97, 3], [90, 6, 1, 1, 1, 1]], ids=str)
@@ -26,3 +26,26 @@ def test_the_source_decides():
     codes = np.repeat([0, 1], 50)
     draws = [stratified_rows(codes, 10, np.random.RandomState(s)).tolist() for s in (0, 0, 1)]
     assert draws[0] == draws[1] != draws[2]
+
+
+@pytest.mark.parametrize("sizes", [[50, 50], [97, 3], [90, 6, 1, 1, 1, 1]], ids=str)
+@pytest.mark.parametrize("n_blocks", [1, 2, 7, 100])
+def test_blocks_hold_every_row_once_and_every_class_evenly(sizes, n_blocks):
+    codes = np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes))
+    blocks = deal_rows(codes, n_blocks, np.random.RandomState(0))
+    assert len(blocks) == n_blocks
+    np.testing.assert_array_equal(np.sort(np.concatenate(blocks)), np.arange(100))
+    assert all((np.diff(block) > 0).all() for block in blocks)
+    # As even as whole numbers can be, in all and for each class.
+    counts = np.array([np.bincount(codes[block], minlength=len(sizes)) for block in blocks])
+    assert np.ptp(counts.sum(axis=1)) <= 1
+    assert np.ptp(counts, axis=0).max() <= 1
+
+
+def test_the_source_decides_the_blocks():
+    codes = np.repeat([0, 1], 50)
+    deals = [
+        [block.tolist() for block in deal_rows(codes, 4, np.random.RandomState(seed))]
+        for seed in (0, 0, 1)
+    ]
+    assert deals[0] == deals[1] != deals[2]

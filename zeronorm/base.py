@@ -268,10 +268,18 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         labels = training.codes[places] if self._signed_by_label() else None
         return first_equal(training.data[places], labels)
 
-    def _caps(self, training: TrainingRows) -> np.ndarray:
-        """Cost of each row together with those equal to it: as if they were that many rows."""
+    def _caps(self, training: TrainingRows, places: np.ndarray) -> np.ndarray:
+        """Cost of the rows that each candidate stands for.
+
+        Those equal to it; where only some rows are candidates, they share the others of their
+        class in proportion.
+        """
         equal = self._equal_rows(training, np.arange(len(training.codes)))
-        return np.bincount(equal, weights=training.cost)[equal]
+        caps = np.bincount(equal, weights=training.cost)[equal[places]]
+        codes = training.codes[places]
+        total = np.bincount(training.codes, weights=training.cost)
+        there = np.bincount(codes, weights=caps, minlength=len(total))
+        return caps * (total / np.where(there > 0, there, 1.0))[codes]
 
     def _store(self, problem: TrainingProblem, fit: Fit, classes: np.ndarray) -> None:
         """Set the fitted attributes."""

@@ -81,9 +81,9 @@ class CrossEntropySVC(SparseKernelClassifier):
         :class:`~sklearn.frozen.FrozenEstimator`.
     signs : {"label", "free"}, default="label"
         "label": the paper's machine, coefficients signed by the labels and at most C. "free":
-        coefficients of either sign and practically unbounded, candidates from
-        :class:`LinearProgrammingSVC`; usually far fewer terms. A given classifier's vectors are
-        always free.
+        coefficients of either sign, up to ten times as large as the largest of
+        :class:`LinearProgrammingSVC`, whose vectors are then the candidates; usually far fewer
+        terms. A given classifier's vectors are always free.
     sample_size : "auto" or int, default="auto"
         Sets drawn in each round; "auto" is five for each candidate, at least 100, at most 500.
     elite_share : float, default=0.03
@@ -286,12 +286,11 @@ class CrossEntropySVC(SparseKernelClassifier):
         """Places of the one-norm support vectors of one block, which stands for all rows."""
         places = block[self._distinct(training, block)]
         cost = training.scaled_cost(block)
-        share = cost.sum() / training.cost[block].sum()
         values = training.kernel.matrix(training.data[block], training.vectors(places))
         targets = training.targets
         boxes: list[Box | None] = [None] * targets.shape[1]
         if self._signed_by_label():
-            caps = share * training.cost[places]
+            caps = self._caps(training, places)
             boxes = [Box(signs, caps) for signs in targets[places].T]
         columns, _ = one_norm_support(values, targets[block], cost, boxes)
         return places[columns]
@@ -335,9 +334,7 @@ class CrossEntropySVC(SparseKernelClassifier):
         values, targets = problem.values[rows], problem.targets[rows]
         if problem.places is not None and self._signed_by_label():
             signs = problem.targets[problem.places]
-            # A row of a sample stands for several, each of which could have its own term.
-            share = problem.cost.sum() / problem.cost[rows].sum()
-            caps = share * self._caps(problem.training)[problem.places]
+            caps = self._caps(problem.training, problem.places)
             boxes = [Box(sign, caps) for sign in signs.T]
             columns, _ = one_norm_support(values, targets, cost, boxes)
             return SearchSpace(columns, caps, signs)

@@ -30,7 +30,8 @@ class OneNormSVC(SparseKernelClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        Cost of a margin error, and largest coefficient.
+        Cost of a margin error, and largest coefficient; with landmarks, that of the rows which a
+        landmark stands for, together.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         Kernel function, as in :class:`~sklearn.svm.SVC`.
     degree : float, default=3
@@ -131,7 +132,7 @@ class OneNormSVC(SparseKernelClassifier):
     def _boxes(self, problem: TrainingProblem) -> list[Box | None]:
         """Return what each output asks of the coefficients."""
         assert problem.places is not None
-        caps = self._caps(problem.training)[problem.places]
+        caps = self._caps(problem.training, problem.places)
         return [Box(signs, caps) for signs in problem.targets[problem.places].T]
 
     def _solve(self, problem: TrainingProblem) -> Fit:
