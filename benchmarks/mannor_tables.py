@@ -12,9 +12,9 @@ takes the most accurate value, among equals the sparsest; "one_se", the default 
 ``sparse_search``, the sparsest within one standard error of the best. OneNorm is ``OneNormSVC``, LP
 is ``LinearProgrammingSVC`` (not in the paper), both with all rows as candidates; CE is
 ``CrossEntropySVC``, "CE free" the same with ``signs="free"`` (not in the paper). For both the
-parameter is chosen with a lighter search on the same folds (30 sets a round, 3 of them the elite,
-two rounds of patience, no polish); the fit that is judged has the defaults. Shares are terms in %
-of the 150 rows; ± is the standard error over the splits; published figures are in parentheses.
+parameter is chosen with a lighter search on the same folds (100 sets a round, no polish); the fit
+that is judged has the defaults. Shares are terms in % of the 150 rows; ± is the standard error over
+the splits; published figures are in parentheses.
 """
 
 import argparse
@@ -48,7 +48,7 @@ KERNELS = {
     "poly": {"kernel": "poly", "degree": 5, "gamma": 1.0, "coef0": 1.0},
     "rbf": {"kernel": "rbf", "C": 1.0},
 }
-LIGHT = {"sample_size": 30, "elite_share": 0.1, "patience": 2, "polish": False}
+LIGHT = {"sample_size": 100, "polish": False}
 #: The classifier, and what is changed while its parameter is chosen.
 METHODS = {
     "SVC": (SVC(), {}),

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import highspy
 import numpy as np
+
+#: With what a cold start is tried, one after the other: as it is, by the primal simplex method,
+#: and with HiGHS's own scaling.
+REMEDIES: tuple[dict[str, Any], ...] = (
+    {},
+    {"simplex_strategy": 4},
+    {"simplex_scale_strategy": 2},
+)
 
 
 class LinearProgramError(ValueError):
@@ -13,23 +23,33 @@ class LinearProgramError(ValueError):
 def new_model(tolerance: float = 1e-9) -> highspy.Highs:
     """Return a silent, single-threaded HiGHS model with tight tolerances."""
     model = highspy.Highs()
-    for name, value in (
-        ("output_flag", False),
-        ("threads", 1),
-        ("solver", "simplex"),
-        ("primal_feasibility_tolerance", tolerance),
-        ("dual_feasibility_tolerance", tolerance),
-    ):
-        model.setOptionValue(name, value)
+    options = {
+        "output_flag": False,
+        "threads": 1,
+        "solver": "simplex",
+        "primal_feasibility_tolerance": tolerance,
+        "dual_feasibility_tolerance": tolerance,
+    }
+    _set_options(model, options)
     return model
+
+
+def _set_options(model: highspy.Highs, options: dict[str, Any]) -> None:
+    for name, value in options.items():
+        model.setOptionValue(name, value)
 
 
 def run(model: highspy.Highs) -> None:
     """Solve from the current basis, then cold if that fails, then give up with a clear error."""
     model.run()
-    if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+    for remedy in REMEDIES:
+        if model.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+            return
+        before = {name: model.getOptionValue(name)[1] for name in remedy}
         model.clearSolver()
+        _set_options(model, remedy)
         model.run()
+        _set_options(model, before)
     status = model.getModelStatus()
     if status != highspy.HighsModelStatus.kOptimal:
         raise LinearProgramError(

@@ -43,7 +43,7 @@ TIE = 1e-7
 CHANGE = 1e-6
 
 #: Feasibility tolerance of the linear programs, whose columns are scaled already.
-TOLERANCE = 1e-8
+TOLERANCE = 1e-9
 
 #: Price of the loss in the final coefficients, their sizes having a price of one.
 PRICE = 1e4
