@@ -33,7 +33,7 @@ from joblib import Parallel, delayed
 #: Vectors per task, and before the first look at the bounds; the second is after twice as many,
 #: and so on. None of it depends on the workers.
 TASK = 8
-WAVE = 4 * TASK
+WAVE = 2 * TASK
 
 #: Vectors that are put in an order at a time.
 STRETCH = 128

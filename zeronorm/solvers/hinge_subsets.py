@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import threading
 import uuid
+from dataclasses import dataclass
 
 import highspy
 import numpy as np
@@ -55,7 +56,7 @@ NEARBY = 10.0
 LARGEST = 1e6
 
 #: How many of the last solutions give bounds.
-POOL = 512
+POOL = 128
 
 
 class HingeSubsets:
@@ -96,29 +97,17 @@ class HingeSubsets:
 
     def evaluate(self, vectors: np.ndarray) -> Scores:
         """Score sets: the rows of a boolean matrix. Returns the terms that are really used."""
-        alpha, intercept, beta = self._solve(vectors)
+        programs = _programs(self)
+        alpha, intercept, _ = _over_outputs(programs.score, vectors)
         used = (np.abs(alpha) >= FREE).any(axis=0)
         alpha *= used
-        losses = self._losses(alpha, intercept)
         # The duals of the score's own programs bound supersets badly; one of its convex stand-in
         # cuts more than all of them.
-        relaxed = np.array([program.relax(vectors[0]) for program in _programs(self)])
-        beta = np.concatenate([beta, relaxed[:, None]], axis=1)
-        return Scores(used.sum(axis=1) + losses, used, self._lessons(beta, self.caps))
+        _, _, beta = _over_outputs(programs.relaxation, vectors[:1])
+        lessons = self._lessons(beta, self.caps)
+        return Scores(used.sum(axis=1) + self.losses(alpha, intercept), used, lessons)
 
-    def _solve(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Coefficients (outputs × sets × terms), intercepts and dual variables."""
-        n_outputs, shape = self.targets.shape[1], vectors.shape
-        alpha = np.empty((n_outputs, *shape))
-        intercept = np.empty((n_outputs, len(vectors)))
-        beta = np.empty((n_outputs, len(vectors), len(self.cost)))
-        for k, program in enumerate(_programs(self)):
-            program.restart()
-            for i, vector in enumerate(vectors):
-                alpha[k, i], intercept[k, i], beta[k, i] = program.solve(vector)
-        return alpha, intercept, beta
-
-    def _losses(self, alpha: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+    def losses(self, alpha: np.ndarray, intercept: np.ndarray) -> np.ndarray:
         """Hinge loss of each set, over all outputs."""
         losses = np.zeros(alpha.shape[1])
         for k, target in enumerate(self.targets.T):
@@ -172,7 +161,7 @@ class HingeSubsets:
         except LinearProgramError:
             solution = None
         if solution is None or solution[-1] > CHANGE:
-            alpha, _, beta = self._solve(vector[None, :])
+            alpha, _, beta = _over_outputs(_programs(self).score, vector[None, :])
             careful = self._certified(vector, alpha[:, 0], beta[:, 0])
             if solution is None or careful[-1] < solution[-1]:
                 solution = careful
@@ -208,13 +197,22 @@ class HingeSubsets:
         alpha = alpha * (np.abs(alpha) >= FREE).any(axis=0)
         pairs = zip(alpha, self.targets.T, strict=True)
         intercept = np.array([central_intercept(self.values @ a, t, self.cost) for a, t in pairs])
-        loss = float(self._losses(alpha[:, None], intercept[:, None])[0])
+        loss = float(self.losses(alpha[:, None], intercept[:, None])[0])
         # Nearby alpha are enough: where a convex function has its minimum among these, it has it.
         caps = np.minimum(self.caps, NEARBY * max(1.0, float(np.abs(alpha).max(initial=0.0))))
         heights, slopes = self._lessons(beta[:, None], caps)
         bound = max(0.0, float(heights[0] - slopes[0] @ vector))
         gap = (loss - bound) / max(1.0, vector.sum() + loss)
         return alpha.T / self.sizes[:, None], intercept, loss, gap
+
+
+def _over_outputs(
+    programs: list[_SubsetProgram], vectors: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coefficients (outputs × sets × terms), intercepts and dual variables."""
+    parts = zip(*(program.solve(vectors) for program in programs), strict=True)
+    alpha, intercept, beta = map(np.array, parts)
+    return alpha, intercept, beta
 
 
 class _SubsetProgram:
@@ -224,16 +222,13 @@ class _SubsetProgram:
     where both signs are allowed, below. The coefficients are the multipliers.
     """
 
-    def __init__(self, problem: HingeSubsets, output: int, tie: float) -> None:
+    def __init__(self, problem: HingeSubsets, output: int, limits: np.ndarray) -> None:
         target, cost = problem.targets[:, output], problem.cost
         n, m = problem.values.shape
         self.unit, self.cost, self.caps = float(cost.max()), cost, problem.caps
         self.signs = np.ones(m) if problem.signs is None else problem.signs[:, output]
         self.sides = 2 if problem.signs is None else 1
         self.elastic = np.arange(n, n + self.sides * m, dtype=np.int32)
-        self.limits = tie * problem.weights
-        # |sigma| >= sum |alpha| / cap, which is shared by the outputs.
-        self.shares = 1.0 / (problem.targets.shape[1] * self.caps * self.unit)
         self.model = new_model(TOLERANCE)
         self.model.setOptionValue("simplex_scale_strategy", 0)
         infinity = highspy.kHighsInf
@@ -249,61 +244,62 @@ class _SubsetProgram:
         rows = np.hstack([np.broadcast_to(part, (m, np.shape(part)[1])) for part in parts])
         places = [np.tile(np.arange(n), (m, 1)), *self.elastic.reshape(self.sides, m, 1)]
         add_rows(self.model, rows, np.hstack(places), 0.0, 0.0)
-        self._set_limits(self.limits)
+        for row, limit in enumerate(limits, start=1):  # row 0 is the constraint of the intercept
+            self.model.changeRowBounds(row, -limit if self.sides == 2 else -infinity, limit)
         run(self.model)
         self.basis = self.model.getBasis()
 
-    def _set_limits(self, limits: np.ndarray) -> None:
-        for row, limit in enumerate(limits, start=1):  # row 0 is the constraint of the intercept
-            lower = -limit if self.sides == 2 else -highspy.kHighsInf
-            self.model.changeRowBounds(row, lower, limit)
+    def solve(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Coefficients with plain signs, intercepts and dual variables of some sets.
 
-    def restart(self) -> None:
-        """Begin from the basis of all terms: what comes does not depend on what was before."""
+        Begins from the basis of all terms: the result does not depend on what was before.
+        """
         self.model.setBasis(self.basis)
-
-    def solve(self, vector: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
-        """Coefficients with plain signs, intercept, dual variables."""
-        prices = np.tile(np.where(vector, self.caps, 0.0), self.sides)
-        self.model.changeColsCost(len(prices), self.elastic, prices)
-        run(self.model)
-        solution = self.model.getSolution()
-        multipliers = -np.array(solution.row_dual)
+        prices = np.tile(np.where(vectors, self.caps, 0.0), self.sides)
+        multipliers = np.empty((len(vectors), 1 + len(self.caps)))
+        values = np.empty((len(vectors), len(self.cost) + prices.shape[1]))
+        for i, price in enumerate(prices):
+            self.model.changeColsCost(len(price), self.elastic, price)
+            run(self.model)
+            solution = self.model.getSolution()
+            multipliers[i], values[i] = solution.row_dual, solution.col_value
+        # HiGHS minimises -sum(beta), hence the sign.
         smallest = -self.caps if self.sides == 2 else 0.0
-        alpha = self.signs * np.where(vector, np.clip(multipliers[1:], smallest, self.caps), 0.0)
-        beta = np.array(solution.col_value[: len(self.cost)])
-        return alpha, float(multipliers[0]), np.clip(self.unit * beta, 0.0, self.cost)
+        alpha = self.signs * np.where(vectors, np.clip(-multipliers[:, 1:], smallest, self.caps), 0)
+        beta = np.clip(self.unit * values[:, : len(self.cost)], 0.0, self.cost)
+        return alpha, -multipliers[:, 0], beta
 
-    def relax(self, vector: np.ndarray) -> np.ndarray:
-        """Dual variables of the convex stand-in for the score: terms at the price |alpha| / cap."""
-        self._set_limits(self.shares)
-        _, _, beta = self.solve(vector)
-        self._set_limits(self.limits)
-        return beta
+
+@dataclass
+class _Programs:
+    """What a worker keeps: the programs of the score and those of its convex stand-in."""
+
+    score: list[_SubsetProgram]
+    relaxation: list[_SubsetProgram]
 
 
 #: Each worker keeps the models of the problem it saw last: threads and processes alike.
 _WORKER = threading.local()
 
 
-def _programs(problem: HingeSubsets) -> list[_SubsetProgram]:
+def _programs(problem: HingeSubsets) -> _Programs:
     if getattr(_WORKER, "token", None) != problem.token:
         outputs = range(problem.targets.shape[1])
-        programs = [_SubsetProgram(problem, k, TIE) for k in outputs]
-        tie = _harmless_tie(problem, programs)
+        score = [_SubsetProgram(problem, k, TIE * problem.weights) for k in outputs]
+        tie = _harmless_tie(problem, score)
         if tie < TIE:
-            programs = [_SubsetProgram(problem, k, tie) for k in outputs]
-        _WORKER.programs, _WORKER.token = programs, problem.token
+            score = [_SubsetProgram(problem, k, tie * problem.weights) for k in outputs]
+        # |sigma| >= sum |alpha| / cap, shared by the outputs.
+        shares = 1.0 / (len(outputs) * problem.caps * float(problem.cost.max()))
+        relaxation = [_SubsetProgram(problem, k, shares) for k in outputs]
+        _WORKER.programs, _WORKER.token = _Programs(score, relaxation), problem.token
     return _WORKER.programs
 
 
 def _harmless_tie(problem: HingeSubsets, programs: list[_SubsetProgram]) -> float:
     """Cost of the coefficients' sizes that leaves the loss of all terms together as it is."""
-    everything = np.ones(len(problem.caps), dtype=bool)
-    size, loss = 0.0, 0.0
-    for program, target in zip(programs, problem.targets.T, strict=True):
-        alpha, intercept, _ = program.solve(everything)
-        size += program.unit * float(problem.weights @ np.abs(alpha))
-        slack = 1.0 - target * (problem.values @ alpha + intercept)
-        loss += float(problem.cost @ np.maximum(slack, 0.0))
-    return min(TIE, CHANGE * max(1.0, loss) / size) if size > 0 else TIE
+    everything = np.ones((1, len(problem.caps)), dtype=bool)
+    alpha, intercept, _ = _over_outputs(programs, everything)
+    size = float(problem.cost.max()) * float((np.abs(alpha) @ problem.weights).sum())
+    allowed = CHANGE * max(1.0, float(problem.losses(alpha, intercept)[0]))
+    return min(TIE, allowed / size) if size > 0 else TIE
