@@ -55,6 +55,11 @@ def write(study: str, rows: list[dict], seed: int) -> Path:
     return path
 
 
+def is_there(study: str) -> bool:
+    """Whether a study has been run."""
+    return (RESULTS / f"{study}.jsonl").exists()
+
+
 def read(study: str) -> tuple[dict, list[dict]]:
     """Provenance and results of a study."""
     path = RESULTS / f"{study}.jsonl"

@@ -28,6 +28,9 @@ def render() -> str:
     parts = ["# Results", "Made by `python -m benchmarks.render` from `benchmarks/results/`."]
     for title, study in STUDIES.items():
         name = study.__name__.split(".")[-1]
+        if not record.is_there(name):
+            parts += [f"## {title}", f"Not run yet: `python -m benchmarks.{name}`."]
+            continue
         head, _ = record.read(name)
         versions = ", ".join(f"{key} {value}" for key, value in head["versions"].items())
         machine = head["machine"]
