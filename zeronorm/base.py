@@ -55,7 +55,11 @@ class TrainingRows:
 
     def scaled_cost(self, places: np.ndarray) -> np.ndarray:
         """Costs with which the rows at these places stand for all rows of their classes."""
-        cost, codes = self.cost[places], self.codes[places]
+        return self.standing_for_all(places, self.cost[places])
+
+    def standing_for_all(self, places: np.ndarray, cost: np.ndarray) -> np.ndarray:
+        """Scale costs of some rows so that those of a class sum to the cost of all its rows."""
+        codes = self.codes[places]
         total = np.bincount(self.codes, weights=self.cost)
         there = np.bincount(codes, weights=cost, minlength=len(total))
         return cost * (total / np.where(there > 0, there, 1.0))[codes]
@@ -276,10 +280,7 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         equal = self._equal_rows(training, np.arange(len(training.codes)))
         caps = np.bincount(equal, weights=training.cost)[equal[places]]
-        codes = training.codes[places]
-        total = np.bincount(training.codes, weights=training.cost)
-        there = np.bincount(codes, weights=caps, minlength=len(total))
-        return caps * (total / np.where(there > 0, there, 1.0))[codes]
+        return training.standing_for_all(places, caps)
 
     def _store(self, problem: TrainingProblem, fit: Fit, classes: np.ndarray) -> None:
         """Set the fitted attributes."""
