@@ -173,7 +173,7 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return self
 
     def _check_parameters(self) -> None:
-        check_positive("C", self.C)
+        check_positive("C", self._unit_cost())
         check_positive("tol", self.tol)
         self._check_candidates()
 
@@ -199,22 +199,27 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         weight = check_sample_weight(sample_weight, X.shape[0])
         # A row without weight is as good as absent: it is no candidate either.
         rows = np.flatnonzero(weight > 0)
-        weight, labels = weight[rows], y[rows]
+        given, labels = weight[rows], y[rows]
         classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(
                 f"The training data hold one class only, {classes[0]!r}; at least two are needed."
             )
-        cost = self.C * weight * class_weights(self.class_weight, classes, codes, weight)[codes]
+        weight = given * class_weights(self.class_weight, classes, codes, given)[codes]
+        cost = self._unit_cost() * weight
         if not (np.isfinite(cost).all() and cost.min() > 0):
             raise ValueError(
                 "C times the weights must be positive and finite for every row that counts."
             )
         data = X[rows] if len(rows) < X.shape[0] else X
-        kernel = self._make_kernel(data, None if sample_weight is None else weight)
+        kernel = self._make_kernel(data, None if sample_weight is None else given)
         targets = signed_targets(codes, len(classes))
         training = TrainingRows(rows, data, codes, targets, cost, kernel)
         return self._with_candidates(training), classes
+
+    def _unit_cost(self) -> float:
+        """Cost of a row of weight one: C, or one where the method has no C."""
+        return self.C
 
     def _is_precomputed(self) -> bool:
         """Whether X holds kernel values."""
