@@ -2,7 +2,9 @@
 
 from zeronorm.classifiers.cross_entropy import CrossEntropySVC
 from zeronorm.classifiers.linear_programming import LinearProgrammingSVC, OneNormSVC
+from zeronorm.classifiers.relevance import RelevanceVectorClassifier
 from zeronorm.classifiers.zero_norm import ZeroNormSVC
+from zeronorm.density import SparseKernelDensity
 from zeronorm.expansion import KernelExpansion
 
 __version__ = "0.1.0"
@@ -12,6 +14,8 @@ __all__ = [
     "KernelExpansion",
     "LinearProgrammingSVC",
     "OneNormSVC",
+    "RelevanceVectorClassifier",
+    "SparseKernelDensity",
     "ZeroNormSVC",
     "__version__",
 ]

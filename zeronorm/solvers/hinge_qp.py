@@ -28,6 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from zeronorm.solvers.line_search import slope_root
 from zeronorm.solvers.rows import GRAM_ROWS, ScaledRows, balanced
 
 #: Smoothing width of a cold and a warm start, its factor per multiplier step, and its floor.
@@ -275,33 +276,17 @@ class _Smoothed:
         return step[:m], float(step[m])
 
     def _line_search(self, step: np.ndarray, change: np.ndarray, descent: float) -> float:
-        """Near root of the derivative along the step, which is piecewise linear and never falls.
-
-        Regula falsi with the Illinois rule, from the full step; a tenth of the first slope is
-        near enough.
-        """
+        """Near root of the derivative along the step."""
         slope, curvature = self.v @ step, step @ step
         stiff_change = self.stiffness * change
-        low, at_low, high, at_high, length, side = 0.0, descent, np.inf, np.inf, 1.0, 0
-        for _ in range(60):
+
+        def derivative(length: float) -> float:
             beta = self.raw - length * stiff_change
             np.maximum(beta, 0.0, out=beta)
             np.minimum(beta, self.cost, out=beta)
-            derivative = slope + length * curvature - change @ beta
-            if abs(derivative) <= -0.1 * descent:
-                break
-            # The same side twice: halve the other end's value, or the method would creep.
-            if derivative > 0:
-                at_low *= 0.5 if side > 0 else 1.0
-                high, at_high, side = length, derivative, 1
-            else:
-                at_high *= 0.5 if side < 0 else 1.0
-                low, at_low, side = length, derivative, -1
-            if high == np.inf:
-                length = 3.0 * length
-            else:
-                length = (low * at_high - high * at_low) / (at_high - at_low)
-        return length
+            return float(slope + length * curvature - change @ beta)
+
+        return slope_root(derivative, descent)
 
 
 def _solve_two(matrix: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,288 @@
+"""A one-norm penalty and the hinge loss, smoothed or not, by reweighted least squares.
+
+    min over alpha, b   L = sum_i c_i h(y_i (K alpha + b)_i) + lambda sum_j |alpha_j|
+                            + 1/2 alpha' Q alpha
+
+with Kim's (2009) hinge, smooth within delta (corrected: the printed (3.1) is not continuous):
+
+    h(r) = 0 beyond 1 + delta,  (1 - r + delta)^2 / (4 delta) within delta of 1,  1 - r below.
+
+delta = 0 is the hinge itself; Q (optional, positive semidefinite) makes it the problem of Drezet &
+Harrison (2001).
+
+Method. In dual form h(r) is the largest of  beta (1 - r) + delta (beta - beta^2)  over
+0 <= beta <= 1, and |a| the largest of  t a  over -1 <= t <= 1. Both are smoothed about the last
+dual variables, by - w (beta - beta0)^2 / 2 and - v (t - t0)^2 / 2 (augmented Lagrangian), which
+gives least-squares problems: weights c / (2 delta + w) for the rows with 0 < beta < c, lambda / v
+for the terms with |t| < 1, linear pieces for the others (semismooth Newton, as in
+``hinge_qp.py``). When one is solved well enough, beta and t become beta0 and t0, w and v shrink.
+(Weights that majorise the loss, the plain form of Kim's (3.7), creep: on the banana data 100
+least-squares problems leave 60 terms where 14 are optimal.)
+
+Certificate. With theta = K'(y beta) - Q alpha, y'beta = 0, scaled so that |theta_j| <= lambda,
+
+    sum_i (beta_i + delta (beta_i - beta_i^2 / c_i)) - 1/2 alpha' Q alpha   <=   min L.
+
+Terms with |t_j| < 1 are zero and leave the model. Columns with |theta_j| far below lambda sleep:
+only the others are in the least-squares problems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from zeronorm.solvers.line_search import slope_root
+from zeronorm.solvers.rows import balanced, column_sizes
+
+#: Smoothing width of a cold and a warm start, its factor per round, its floor, and most rounds.
+COLD_WIDTH, WARM_WIDTH, WIDTH_FACTOR, WIDTH_FLOOR = 3.0, 0.5, 0.85, 1e-3
+MAX_ROUNDS = 200
+
+#: The width of the terms, in units of that of the rows, before and after there are coefficients
+#: to measure it by.
+FIRST_REACH, REACH = 3.0, 0.3
+
+#: A step that promises less than this share of the gap is not worth taking.
+NEGLIGIBLE = 1e-6
+
+#: A cold start looks at so many columns first; a round wakes no more than this, or than there are.
+FIRST_COLUMNS = 64
+
+#: Columns whose dual constraint is used less than this fall asleep, beyond the other they wake.
+ASLEEP, AWAKE = 0.3, 0.8
+
+#: Before the width is this small every column has a coefficient, and none may sleep.
+SETTLED = 0.5
+
+#: Ridge on the least-squares problems, in units of the curvature of all rows.
+RIDGE = 1e-9
+
+
+@dataclass
+class LassoSolution:
+    """Solution for one output.
+
+    ``coef`` has exact zeros, ``dual`` is the certificate's beta (feasible), ``history`` has the
+    terms, objective and relative gap of every round.
+    """
+
+    coef: np.ndarray
+    intercept: float
+    scores: np.ndarray
+    dual: np.ndarray
+    objective: float
+    gap: float
+    steps: int
+    history: list[tuple[int, float, float]]
+
+
+class HingeLasso:
+    """The problem for one output; solved again for another penalty it starts where it was.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, m)
+        Kernel values of the rows with the candidate vectors.
+    target : ndarray of shape (n,)
+        Labels -1 and +1, both present.
+    cost : ndarray of shape (n,)
+        Positive cost of each row's hinge.
+    smoothing : float
+        The delta of the module docstring.
+    quadratic : ndarray of shape (m, m), optional
+        The Q of the module docstring.
+    """
+
+    def __init__(
+        self,
+        values: np.ndarray,
+        target: np.ndarray,
+        cost: np.ndarray,
+        *,
+        smoothing: float = 0.0,
+        quadratic: np.ndarray | None = None,
+    ) -> None:
+        self.values, self.target, self.cost = values, target, cost
+        self.delta, self.quadratic = smoothing, quadratic
+        n, m = values.shape
+        # Columns in units of their largest value: a width means the same for all of them.
+        sizes = column_sizes(values)
+        self.sizes = np.where(sizes > 0, sizes, 1.0)
+        self.awake = np.unique(np.linspace(0, m - 1, min(m, FIRST_COLUMNS)).astype(np.intp))
+        self.alpha, self.b = np.zeros(m), 0.0
+        self.base, self.base_t = np.zeros(n), np.zeros(m)
+        self.is_cold = True
+        self._cut()
+
+    def _cut(self) -> None:
+        """Cut out the columns that are awake, scaled, with a last one of ones."""
+        part = np.empty((len(self.target), len(self.awake) + 1))
+        np.divide(self.values[:, self.awake], self.sizes[self.awake], out=part[:, :-1])
+        part[:, -1] = 1.0
+        self.part = part
+        if self.quadratic is not None:
+            sizes = self.sizes[self.awake]
+            self.form = self.quadratic[np.ix_(self.awake, self.awake)] / np.outer(sizes, sizes)
+
+    def solve(self, penalty: float, tolerance: float, *, max_steps: int = 2000) -> LassoSolution:
+        """Solve for one lambda to a relative duality gap of ``tolerance``."""
+        self.penalty = penalty / self.sizes
+        self.width = COLD_WIDTH if self.is_cold else WARM_WIDTH
+        self.is_cold = False
+        self.reach = FIRST_REACH * self.width
+        self.steps, self.lower, self.certificate = 0, -np.inf, self.base
+        history: list[tuple[int, float, float]] = []
+        self._evaluate()
+        best = self._measure()
+        self.negligible = NEGLIGIBLE * (best.objective - self.lower)
+        while best.gap > tolerance and self.steps < max_steps and len(history) < MAX_ROUNDS:
+            if history:
+                self._move_multipliers()
+            while self.steps < max_steps and self._newton_step():
+                pass
+            best = min(self._measure(), best, key=lambda solution: solution.objective)
+            best.gap, best.dual = self._gap(best.objective), self.certificate
+            self.negligible = NEGLIGIBLE * (best.objective - self.lower)
+            history.append((int(np.count_nonzero(best.coef)), best.objective, best.gap))
+        best.steps, best.history = self.steps, history
+        return best
+
+    def _evaluate(self) -> None:
+        """Dual variables and gradient at the current point, of the columns that are awake."""
+        self.point = np.append(self.alpha[self.awake] * self.sizes[self.awake], self.b)
+        self.scores = self.part @ self.point
+        self._take_slopes()
+
+    def _take_slopes(self) -> None:
+        self.beta = self._row_slopes(self.scores)
+        self.t = self._term_slopes(self.point[:-1])
+        self.gradient = -((self.target * self.beta) @ self.part)
+        self.gradient[:-1] += self.penalty[self.awake] * self.t
+        if self.quadratic is not None:
+            self.gradient[:-1] += self.form @ self.point[:-1]
+
+    def _row_slopes(self, scores: np.ndarray) -> np.ndarray:
+        beta = self.cost * (1.0 + self.delta - self.target * scores) + self.width * self.base
+        return np.clip(beta / (2.0 * self.delta + self.width), 0.0, self.cost)
+
+    def _term_slopes(self, coef: np.ndarray) -> np.ndarray:
+        t = coef + self.reach * self.base_t[self.awake]
+        return np.clip(t / self.reach, -1.0, 1.0)
+
+    def _newton_step(self) -> bool:
+        """Take a least-squares step; False when the smoothed problem is solved well enough."""
+        free = np.flatnonzero((self.beta > 0) & (self.beta < self.cost))
+        rows = self.part[free] * np.sqrt(self.cost[free] / (2.0 * self.delta + self.width))[:, None]
+        matrix = rows.T @ rows
+        penalty = self.penalty[self.awake]
+        diagonal = np.append(penalty * (np.abs(self.t) < 1) / self.reach, 0.0)
+        if self.quadratic is not None:
+            matrix[:-1, :-1] += self.form
+        # Where fewer rows are free than terms the matrix is singular: any descent will do.
+        diagonal += RIDGE * self.cost.sum() / (2.0 * self.delta + self.width)
+        matrix.flat[:: len(matrix) + 1] += diagonal
+        step = np.linalg.solve(matrix, -self.gradient)
+        descent = float(self.gradient @ step)
+        moved, moved_t = self.beta - self.base, self.t - self.base_t[self.awake]
+        proximal = self.width * float(moved @ (moved / self.cost))
+        proximal += self.reach * float(moved_t @ (penalty * moved_t))
+        if not -descent > max(0.1 * proximal, self.negligible):
+            return False
+        change = self.part @ step
+        length = slope_root(self._slope_along(step, change), descent)
+        self.point = self.point + length * step
+        self.scores = self.scores + length * change
+        self.steps += 1
+        self._take_slopes()
+        return True
+
+    def _slope_along(self, step: np.ndarray, change: np.ndarray) -> Callable[[float], float]:
+        signed, terms = self.target * change, step[:-1]
+        weighted = self.penalty[self.awake] * terms
+        slope, curvature = 0.0, 0.0
+        if self.quadratic is not None:
+            image = self.form @ terms
+            slope, curvature = float(image @ self.point[:-1]), float(image @ terms)
+
+        def derivative(length: float) -> float:
+            beta = self._row_slopes(self.scores + length * change)
+            t = self._term_slopes(self.point[:-1] + length * terms)
+            return float(weighted @ t - signed @ beta) + slope + length * curvature
+
+        return derivative
+
+    def _measure(self) -> LassoSolution:
+        """Return the model without the terms that vanish, and take the bound of the dual point."""
+        coef = np.where(np.abs(self.t) < 1, 0.0, self.point[:-1])
+        self.alpha[:] = 0.0
+        self.alpha[self.awake] = coef / self.sizes[self.awake]
+        self.b = float(self.point[-1])
+        scores = self.part[:, :-1] @ coef + self.b
+        self._bound()
+        slack = 1.0 - self.target * scores
+        objective = float(self.cost @ smooth_hinge(slack, self.delta))
+        objective += float(self.penalty @ np.abs(self.alpha * self.sizes))
+        if self.quadratic is not None:
+            objective += 0.5 * float(self.alpha @ self.quadratic @ self.alpha)
+        gap = self._gap(objective)
+        return LassoSolution(
+            self.alpha.copy(), self.b, scores, self.certificate, objective, gap, 0, []
+        )
+
+    def _bound(self) -> None:
+        """Lower bound of the objective from the current dual variables."""
+        beta = balanced(self.beta, self.target)
+        pulls = (self.target * beta) @ self.values
+        norm = 0.0
+        if self.quadratic is not None:
+            # Of the point before anything is set to zero: its gradient is what beta balances.
+            coef = self.point[:-1] / self.sizes[self.awake]
+            image = coef @ self.quadratic[self.awake]
+            pulls -= image
+            norm = float(coef @ image[self.awake])
+        self.theta = pulls / self.sizes
+        use = float(np.abs(self.theta / self.penalty).max(initial=0.0))
+        scale = 1.0 / max(1.0, use)
+        beta = scale * beta
+        bound = float(beta.sum()) - 0.5 * scale**2 * norm
+        bound += self.delta * float(beta.sum() - beta @ (beta / self.cost))
+        if bound > self.lower:
+            self.lower, self.certificate = bound, beta
+
+    def _gap(self, objective: float) -> float:
+        return (objective - self.lower) / objective if objective > 0 else 0.0
+
+    def _move_multipliers(self) -> None:
+        """Accept the dual variables as multipliers, smooth less, and look at other columns."""
+        use = self.theta / self.penalty
+        base_t = np.clip(use, -1.0, 1.0)
+        base_t[self.awake] = self.t
+        self.base, self.base_t = self.beta, base_t
+        self.width = max(WIDTH_FACTOR * self.width, WIDTH_FLOOR)
+        active = np.abs(self.point[:-1][np.abs(self.t) == 1])
+        size = max(1.0, REACH * float(active.mean())) if len(active) else FIRST_REACH
+        self.reach = size * self.width
+        self.alpha[self.awake] = self.point[:-1] / self.sizes[self.awake]
+        tired = np.maximum(np.abs(base_t), np.abs(use))[self.awake] < ASLEEP
+        tired &= self.width < SETTLED
+        self.alpha[self.awake[tired]] = 0.0
+        sleeping = np.setdiff1d(np.arange(len(use)), self.awake)
+        woken = sleeping[np.abs(use[sleeping]) > AWAKE]
+        if len(woken) > max(FIRST_COLUMNS, len(self.awake)):
+            order = np.argsort(-np.abs(use[woken]), kind="stable")
+            woken = woken[order[: max(FIRST_COLUMNS, len(self.awake))]]
+        if tired.any() or len(woken):
+            self.awake = np.sort(np.append(self.awake[~tired], woken))
+            self._cut()
+        self._evaluate()
+
+
+def smooth_hinge(slack: np.ndarray, delta: float) -> np.ndarray:
+    """Kim's (3.1), corrected, of 1 - r."""
+    if delta == 0:
+        return np.maximum(slack, 0.0)
+    within = np.clip(slack + delta, 0.0, 2.0 * delta)
+    return within**2 / (4.0 * delta) + np.maximum(slack - delta, 0.0)
