@@ -1,8 +1,11 @@
 """Kernel classifiers with few terms, and feature selection with few inputs."""
 
 from zeronorm.classifiers.cross_entropy import CrossEntropySVC
+from zeronorm.classifiers.irwls import IRWLSClassifier
 from zeronorm.classifiers.linear_programming import LinearProgrammingSVC, OneNormSVC
 from zeronorm.classifiers.relevance import RelevanceVectorClassifier
+from zeronorm.classifiers.sparse_probit import SparseProbitClassifier
+from zeronorm.classifiers.sparsity_controlled import SparsityControlledSVC
 from zeronorm.classifiers.zero_norm import ZeroNormSVC
 from zeronorm.density import SparseKernelDensity
 from zeronorm.expansion import KernelExpansion
@@ -11,11 +14,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CrossEntropySVC",
+    "IRWLSClassifier",
     "KernelExpansion",
     "LinearProgrammingSVC",
     "OneNormSVC",
     "RelevanceVectorClassifier",
     "SparseKernelDensity",
+    "SparseProbitClassifier",
+    "SparsityControlledSVC",
     "ZeroNormSVC",
     "__version__",
 ]

@@ -78,6 +78,22 @@ class TrainingProblem:
     vectors: Any
     values: np.ndarray
 
+    def gram(self, purpose: str) -> np.ndarray:
+        """Kernel matrix of the candidates, which must be positive semidefinite for ``purpose``."""
+        if self.kernel.name == "precomputed":
+            gram = self.values[self.places]
+            if not np.allclose(gram, gram.T):
+                raise ValueError(f"{purpose} needs a symmetric kernel matrix.")
+        else:
+            gram = self.kernel.matrix(self.vectors, self.vectors)
+        smallest = np.linalg.eigvalsh(gram)[0]
+        if smallest < -1e-8 * np.trace(gram):
+            raise ValueError(
+                f"{purpose} needs a positive semidefinite kernel; {self.kernel.name!r} has an "
+                f"eigenvalue of {smallest:.3g} on these data."
+            )
+        return gram
+
     @property
     def targets(self) -> np.ndarray:
         """Labels -1 and +1, one column per output."""

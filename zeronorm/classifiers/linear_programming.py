@@ -14,10 +14,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from zeronorm.base import Fit, SparseKernelClassifier, TrainingProblem
-from zeronorm.solvers.hinge_lp import Box, OneNorm, solve_one_norm
+from zeronorm.classifiers.outputs import join_outputs
+from zeronorm.solvers.hinge_lp import Box, solve_one_norm
 
 
 class OneNormSVC(SparseKernelClassifier):
@@ -140,30 +139,8 @@ class OneNormSVC(SparseKernelClassifier):
             solve_one_norm(problem.values, target, problem.cost, box)
             for target, box in zip(problem.targets.T, self._boxes(problem), strict=True)
         ]
-        return self._joined(parts)
-
-    def _joined(self, parts: list[OneNorm]) -> Fit:
-        """Put the outputs together."""
-        coef = np.column_stack([part.coef for part in parts])
-        terms = np.flatnonzero(coef.any(axis=1))
-        objective = sum(part.loss for part in parts) + float(np.abs(coef).sum())
-        gap = max(part.gap for part in parts)
-        warning = None
-        if not gap <= self.tol:
-            warning = (
-                f"The linear program of {type(self).__name__} has a duality gap of {gap:.1e} "
-                f"(tol={self.tol:g}). Standardise the features, or take a more moderate C."
-            )
-        history = {"terms": len(terms), "objective": objective, "gap": gap}
-        return Fit(
-            terms,
-            coef[terms],
-            np.array([part.intercept for part in parts]),
-            objective,
-            max(1, sum(part.iterations for part in parts)),
-            {key: np.array([value]) for key, value in history.items()},
-            warning,
-        )
+        advice = "Standardise the features, or take a more moderate C."
+        return join_outputs(parts, self.tol, type(self).__name__, advice)
 
 
 class LinearProgrammingSVC(OneNormSVC):

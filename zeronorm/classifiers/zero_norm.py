@@ -226,19 +226,7 @@ class ZeroNormSVC(SparseKernelClassifier):
     def _rkhs_norm(self, problem: TrainingProblem) -> np.ndarray | None:
         if self.rkhs_weight == 0:
             return None
-        if problem.kernel.name == "precomputed":
-            gram = problem.values[problem.places]
-            if not np.allclose(gram, gram.T):
-                raise ValueError("rkhs_weight needs a symmetric kernel matrix.")
-        else:
-            gram = problem.kernel.matrix(problem.vectors, problem.vectors)
-        smallest = np.linalg.eigvalsh(gram)[0]
-        if smallest < -1e-8 * np.trace(gram):
-            raise ValueError(
-                f"rkhs_weight needs a positive semidefinite kernel; {problem.kernel.name!r} has "
-                f"an eigenvalue of {smallest:.3g} on these data."
-            )
-        return self.rkhs_weight * gram
+        return self.rkhs_weight * problem.gram("rkhs_weight")
 
     def _solve_infinity_norm(self, problem: TrainingProblem) -> Fit:
         solutions = [

@@ -67,7 +67,17 @@ class OneNorm:
     loss: float
     gap: float
     beta: np.ndarray
-    iterations: int
+    steps: int
+
+    @property
+    def objective(self) -> float:
+        """Penalty and loss."""
+        return self.loss + float(np.abs(self.coef).sum())
+
+    @property
+    def history(self) -> list[tuple[int, float, float]]:
+        """Terms, objective and gap, of one round."""
+        return [(int(np.count_nonzero(self.coef)), self.objective, self.gap)]
 
 
 def solve_one_norm(

@@ -1,0 +1,175 @@
+"""The sparse probit classifier (SPC): an adaptive prior without parameters.
+
+Figueiredo (2002, 2003). P(y = 1 | x) = N(f(x)), the normal distribution function of
+f(x) = Σ α_j k(x_j, x) + b. Each α_j is normal with a variance τ_j of its own, and τ_j has
+Jeffreys' prior 1/τ_j; with τ integrated out the most probable α minimises
+
+    - Σ c_i log N(y_i f_i) + Σ log|α_j|.
+
+Figueiredo's EM algorithm takes the latent normal variables and the τ as missing: E-step
+Λ = diag(1/α_j²) and the latent means, M-step one ridge problem with Λ. In the E-step for τ alone
+the M-step is the whole weighted problem - Σ c_i log N(y_i f_i) + ½ αᵀΛα, which is the reweighting
+of Huang et al. (2010), (9), with the probit loss in place of the hinge: the same fixed points, far
+fewer rounds. It is solved by Newton steps (``solvers/smooth_ridge.py``), smoothed at the size at
+which a term counts as zero (``solvers/reweighting.py``). The intercept has a flat prior. Several
+classes share their vectors: the K coefficients of a vector have one τ_j, whose prior then gives
+K log of their length.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from zeronorm.base import Fit, TrainingProblem
+from zeronorm.checks import check_integer
+from zeronorm.classifiers.probabilistic import ProbabilisticClassifier
+from zeronorm.solvers.reweighting import Penalty, reweight
+from zeronorm.solvers.smooth_ridge import ProbitLoss, SmoothRidge
+
+
+class SparseProbitClassifier(ProbabilisticClassifier):
+    """Sparse probit classifier: few kernel terms, probabilities, and no C to tune.
+
+    A probit model whose coefficients have Jeffreys' prior: most of them become exactly zero.
+
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
+        Kernel function, as in :class:`~sklearn.svm.SVC`.
+    degree : float, default=3
+        Degree of the polynomial kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel coefficient of "rbf", "poly" and "sigmoid", as in :class:`~sklearn.svm.SVC`.
+    coef0 : float, default=0.0
+        Constant of "poly" and "sigmoid".
+    candidates : {"auto", "all"} or int, default="auto"
+        Which training rows may become terms. "all" builds the kernel matrix of all rows; an
+        integer draws that many rows, classes in proportion ("landmarks"), so that memory and
+        time grow with n and not with n²; "auto" is "all" up to 300 rows and 300 landmarks
+        beyond. Equal rows count once.
+    class_weight : dict or "balanced", optional
+        Factor of the rows' weights for each class.
+    tol : float, default=1e-4
+        Stop when the coefficients change by less than this, relatively, and the last weighted
+        problem is solved to this relative gap.
+    max_iter : int, default=100
+        Most rounds of reweighting.
+    random_state : int, RandomState instance or None, default=None
+        Draws the landmarks, where there are any.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    expansion_ : KernelExpansion
+        The learned function; ``expansion_.save`` writes it.
+    n_terms_ : int
+        Number of kernel terms.
+    support_ : ndarray of shape (n_terms,)
+        Indices of the training rows that became terms.
+    support_vectors_ : ndarray of shape (n_terms, n_features)
+        These rows.
+    dual_coef_ : ndarray of shape (n_outputs, n_terms)
+        Coefficients, with plain signs: positive speaks for the class of the output.
+    intercept_ : ndarray of shape (n_outputs,)
+        Constants.
+    objective_ : float
+        Minus the logarithm of the posterior density, up to a constant that differs between fits.
+    n_iter_ : int
+        Rounds of reweighting.
+    history_ : dict of ndarray
+        "terms", "objective" and "gap" (of the weighted problem, relative) of every round.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+
+    See Also
+    --------
+    RelevanceVectorClassifier : Integrates over the coefficients instead of the variances.
+    ZeroNormSVC : The same reweighting with the hinge loss.
+
+    Notes
+    -----
+    With several classes each is modelled against the rest, and the probabilities are scaled to
+    sum to one.
+
+    References
+    ----------
+    Mário A. T. Figueiredo: Adaptive sparseness for supervised learning. IEEE Transactions on
+    Pattern Analysis and Machine Intelligence 25 (2003).
+
+    Kaizhu Huang et al.: Sparse learning for support vector classification. Pattern Recognition
+    Letters 31 (2010), section 3.5.2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from zeronorm import SparseProbitClassifier
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = SparseProbitClassifier().fit(X, y)
+    >>> model.n_terms_, model.score(X, y)
+    (4, 0.945)
+    >>> model.predict_proba([[0.0, 1.0], [1.0, -0.5]]).round(2)
+    array([[0.95, 0.05],
+           [0.  , 1.  ]])
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        degree: float = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        candidates: Any = "auto",
+        class_weight: Any = None,
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.candidates = candidates
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_integer("max_iter", self.max_iter, least=1)
+
+    @staticmethod
+    def _probability(values: np.ndarray) -> np.ndarray:
+        return ndtr(values)
+
+    def _solve(self, problem: TrainingProblem) -> Fit:
+        # K log|α_j| + loss has the minimisers of log|α_j| + loss / K, the form of the loop.
+        outputs = problem.targets.shape[1]
+        weighted = SmoothRidge(
+            problem.values, problem.targets, problem.cost / outputs, ProbitLoss()
+        )
+        result = reweight(weighted, Penalty(0.0, 2), max_rounds=self.max_iter, tolerance=self.tol)
+        warning = None
+        if not result.is_converged(self.tol):
+            warning = (
+                f"SparseProbitClassifier stopped after {result.rounds} rounds with a relative "
+                f"change of {result.change:.1e} and a gap of {result.gap:.1e} (tol={self.tol:g}). "
+                + ("Rounding allows no further." if result.is_stuck else "Raise max_iter or tol.")
+            )
+        history = {key: np.array(values) for key, values in result.history.items()}
+        history["objective"] *= outputs
+        objective = float(history["objective"][-1])
+        return Fit(
+            result.terms,
+            result.coef,
+            result.intercept,
+            objective,
+            result.rounds,
+            history,
+            warning,
+        )
