@@ -18,7 +18,6 @@ the splits; published figures are in parentheses.
 """
 
 import argparse
-import json
 import os
 import time
 import warnings
@@ -26,7 +25,6 @@ import warnings
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
@@ -58,8 +56,8 @@ METHODS = {
     "CE free": (CrossEntropySVC(signs="free"), LIGHT),
 }
 CHOICES = ("best", "one_se")
-#: What makes a row of the results another one.
-KEYS = ("set", "kernel", "method", "split", "rule")
+#: What makes a task of the study another one.
+TASK = ("set", "kernel", "method", "split")
 #: Error % and share of the rows % of SVM, one-norm SVM and CE in the paper.
 PUBLISHED = {
     "linear": {
@@ -157,37 +155,6 @@ def one_task(name: str, kernel: str, method: str, split: int) -> list[dict]:
     short = ((row["rule"], row["terms"], round(row["error"], 4)) for row in rows)
     print(*place.values(), method, *short, f"{time.perf_counter() - start:.1f} s", flush=True)
     return [place | row for row in rows]
-
-
-def task_of(row: dict) -> tuple:
-    return row["set"], row["kernel"], row["method"], row["split"]
-
-
-def run(tasks: list[tuple], jobs: int, resume: bool) -> None:
-    """Do what is not there yet; each result is on file as soon as it is there.
-
-    What other tasks have left on file stays. A task is there if its rows are of this very commit
-    (and nothing is changed), or, with ``resume``, if it has rows at all.
-    """
-    commit = record.provenance(SEED)["commit"]
-    is_there = (record.RESULTS / "mannor_tables.jsonl").exists()
-    old = record.read("mannor_tables")[1] if is_there else []
-    clean = not commit.endswith("+changes")
-    there = {task_of(r) for r in old if resume or (clean and r["commit"] == commit)}
-    missing = [task for task in tasks if task not in there]
-    rows = [row for row in old if task_of(row) not in missing]
-    print(f"{len(tasks)} tasks, {len(tasks) - len(missing)} of them on file", flush=True)
-    path = record.write("mannor_tables", rows, SEED)
-    results = Parallel(n_jobs=jobs, return_as="generator_unordered")(
-        delayed(one_task)(*task) for task in missing
-    )
-    for new in results:
-        new = [row | {"commit": commit} for row in new]
-        with path.open("a") as file:
-            file.writelines(json.dumps(row) + "\n" for row in new)
-        rows += new
-    rows.sort(key=lambda row: [row[key] for key in KEYS])
-    record.write("mannor_tables", rows, SEED)
 
 
 class Cells:
@@ -308,7 +275,9 @@ def render() -> str:
             if any(cells.there(kernel, [method], rule) for method in METHODS):
                 parts.append(kernel_table(cells, kernel, rule))
     parts.append(summary(cells))
-    warned = sorted({"/".join(map(str, task_of(r))) for r in rows if not r["converged"]})
+    warned = sorted(
+        {"/".join((str(r[field]) for field in TASK)) for r in rows if not r["converged"]}
+    )
     parts.append(f"Fits that gave a ConvergenceWarning: {', '.join(warned) or 'none'}.")
     return "\n\n".join(parts)
 
@@ -334,7 +303,9 @@ def main() -> None:
             for kernel in options.kernels
             for method in options.methods
         ]
-        run(tasks, options.jobs, options.resume)
+        record.run_tasks(
+            "mannor_tables", TASK, tasks, one_task, SEED, jobs=options.jobs, resume=options.resume
+        )
     print(render())
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import highspy
@@ -53,6 +54,53 @@ def write(study: str, rows: list[dict], seed: int) -> Path:
     lines = [{"study": study, **provenance(seed)}, *rows]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
+
+
+def run_tasks(
+    study: str,
+    fields: tuple[str, ...],
+    tasks: list[tuple],
+    one_task: Callable[..., list[dict]],
+    seed: int,
+    *,
+    jobs: int,
+    resume: bool,
+) -> None:
+    """Do the tasks that are not there yet; each result is on file as soon as it is there.
+
+    A task is the values of ``fields``, which its rows hold. What other tasks have left on file
+    stays. A task is there if its rows are of this very commit (and nothing is changed), or, with
+    ``resume``, if it has rows at all.
+    """
+    commit = provenance(seed)["commit"]
+    old: list[dict] = []
+    if is_there(study):
+        head, old = read(study)
+        old = [{"commit": head["commit"], **row} for row in old]
+
+    def task_of(row: dict) -> tuple:
+        return tuple(row[field] for field in fields)
+
+    clean = not commit.endswith("+changes")
+    there = {task_of(row) for row in old if resume or (clean and row["commit"] == commit)}
+    missing = [task for task in tasks if task not in there]
+    rows = [row for row in old if task_of(row) not in missing]
+    print(f"{len(tasks)} tasks, {len(tasks) - len(missing)} of them on file", flush=True)
+    path = write(study, rows, seed)
+    results = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")(
+        joblib.delayed(one_task)(*task) for task in missing
+    )
+    for new in results:
+        new = [row | {"commit": commit} for row in new]
+        with path.open("a") as file:
+            file.writelines(json.dumps(row) + "\n" for row in new)
+        rows += new
+    write(study, sorted(rows, key=lambda row: [str(row[field]) for field in fields]), seed)
+
+
+def commits(rows: list[dict], head: dict) -> str:
+    """Name the commits that the rows are of."""
+    return ", ".join(sorted({row.get("commit", head["commit"]) for row in rows}))
 
 
 def is_there(study: str) -> bool:

@@ -34,8 +34,8 @@ from zeronorm.solvers.gcv import (
 )
 from zeronorm.solvers.hinge_lasso import HingeLasso, LassoSolution
 
-#: What "gcv" tries: λ, and gamma in units of gamma="scale".
-LAMS = (10.0, 3.0, 1.0, 0.3, 0.1)
+#: What "gcv" tries: λ in units of the smallest that leaves no term, gamma in those of "scale".
+LAMS = (0.1, 0.03, 0.01, 0.003, 0.001)
 GAMMAS = (0.03, 0.1, 0.3, 1.0, 3.0)
 
 
@@ -49,8 +49,8 @@ class IRWLSClassifier(SparseKernelClassifier):
     ----------
     lam : float, "gcv" or sequence of float, default=1.0
         Weight λ of the one-norm; larger means fewer terms. It is 1/C of
-        :class:`LinearProgrammingSVC`. "gcv" chooses from 10, 3, 1, 0.3 and 0.1, a sequence from
-        its values.
+        :class:`LinearProgrammingSVC`. "gcv" chooses from 0.1, 0.03, 0.01, 0.003 and 0.001 times
+        the smallest λ that leaves no term, a sequence from its values.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         Kernel function, as in :class:`~sklearn.svm.SVC`.
     degree : float, default=3
@@ -125,8 +125,8 @@ class IRWLSClassifier(SparseKernelClassifier):
     >>> from zeronorm import IRWLSClassifier
     >>> X, y = make_moons(200, noise=0.2, random_state=0)
     >>> model = IRWLSClassifier(lam="gcv", gamma="gcv").fit(X, y)
-    >>> model.lam_, model.n_terms_, model.score(X, y)
-    (1.0, 13, 0.97)
+    >>> model.n_terms_, model.score(X, y)
+    (14, 0.97)
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class IRWLSClassifier(SparseKernelClassifier):
         if not isinstance(self.criterion, str) or self.criterion not in ("gcv", "loo"):
             raise ValueError(f"criterion must be 'gcv' or 'loo'; got {self.criterion!r}.")
         check_integer("max_iter", self.max_iter, least=1)
-        self._lams()
+        check_grid("lam", self.lam, ("gcv",))
         if is_choice(self.gamma):
             if callable(self.kernel) or self.kernel not in ("rbf", "poly", "sigmoid"):
                 raise ValueError(
@@ -176,11 +176,13 @@ class IRWLSClassifier(SparseKernelClassifier):
                 )
             check_grid("gamma", self.gamma, ("gcv", "scale", "auto"))
 
-    def _lams(self) -> list[float]:
+    def _lams(self, machines: list[HingeLasso]) -> list[float]:
         """Values of λ to look at, the largest first: a path that starts with few terms."""
-        check_grid("lam", self.lam, ("gcv",))
-        values = LAMS if isinstance(self.lam, str) else np.ravel(self.lam)
-        return sorted(map(float, values), reverse=True)
+        if isinstance(self.lam, str):
+            # A constant kernel has no terms at any λ.
+            unit = max(machine.largest_penalty() for machine in machines) or 1.0
+            return [share * unit for share in LAMS]
+        return sorted(map(float, np.ravel(self.lam)), reverse=True)
 
     def _make_kernel(self, X: Any, sample_weight: np.ndarray | None) -> Kernel:
         if not is_choice(self.gamma):
@@ -212,7 +214,7 @@ class IRWLSClassifier(SparseKernelClassifier):
                 HingeLasso(values, target, problem.cost, smoothing=self.delta)
                 for target in problem.targets.T
             ]
-            for lam in self._lams():
+            for lam in self._lams(machines):
                 parts = [
                     machine.solve(lam, self.tol, max_steps=self.max_iter) for machine in machines
                 ]

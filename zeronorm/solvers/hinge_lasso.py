@@ -34,8 +34,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from zeronorm.solvers.hinge_qp import solve_hinge_ridge
 from zeronorm.solvers.line_search import slope_root
-from zeronorm.solvers.rows import balanced, column_sizes
+from zeronorm.solvers.rows import ScaledRows, balanced, column_sizes
 
 #: Smoothing width of a cold and a warm start, its factor per round, its floor, and most rounds.
 COLD_WIDTH, WARM_WIDTH, WIDTH_FACTOR, WIDTH_FLOOR = 3.0, 0.5, 0.85, 1e-3
@@ -126,6 +127,13 @@ class HingeLasso:
         if self.quadratic is not None:
             sizes = self.sizes[self.awake]
             self.form = self.quadratic[np.ix_(self.awake, self.awake)] / np.outer(sizes, sizes)
+
+    def largest_penalty(self) -> float:
+        """Penalty from which on no term is worth its price: the intercept is alone."""
+        dual = solve_hinge_ridge(
+            ScaledRows(self.values[:, :0], np.ones(0)), self.target, self.cost
+        ).dual
+        return float(np.abs((self.target * dual) @ self.values).max(initial=0.0))
 
     def solve(self, penalty: float, tolerance: float, *, max_steps: int = 2000) -> LassoSolution:
         """Solve for one lambda to a relative duality gap of ``tolerance``."""
