@@ -8,8 +8,9 @@ solved by least-squares problems with changing weights (3.7), on ever fewer term
 parameters chosen by generalised cross-validation (3.9) instead of repeated fits.
 
 Corrected from the paper: (3.1) and (3.4) as printed are not continuous, and the weights (3.6) are
-infinite or negative near the margin; see ``solvers/hinge_lasso.py`` for the functions and the
-weights used, and ``solvers/gcv.py`` for the hat matrix. Two things differ. The absolute value
+infinite or negative near the margin; see ``solvers/irwls.py`` for the functions and the
+weights used, and ``solvers/gcv.py`` for the hat matrix. The steps start from the vertex of the
+linear program that the problem becomes for δ → 0. Two things differ. The absolute value
 itself is minimised, not one that is smooth within δ: the method needs no smoothing, and terms
 vanish exactly instead of being cut off below a threshold. And the intercept is a free constant;
 the paper appends a one to the inputs, which is a constant for the linear kernel only.
@@ -26,16 +27,11 @@ from zeronorm.base import Fit, SparseKernelClassifier, TrainingProblem
 from zeronorm.checks import check_integer, check_positive, is_number
 from zeronorm.classifiers.outputs import join_outputs
 from zeronorm.kernels import Kernel
-from zeronorm.solvers.gcv import (
-    generalised_cross_validation,
-    hat_matrix,
-    leave_one_out,
-    working_problem,
-)
-from zeronorm.solvers.hinge_lasso import HingeLasso, LassoSolution
+from zeronorm.solvers.gcv import criteria, hat_matrix, working_problem
+from zeronorm.solvers.irwls import SmoothHingePath, SmoothSolution
 
 #: What "gcv" tries: λ in units of the smallest that leaves no term, gamma in those of "scale".
-LAMS = (0.1, 0.03, 0.01, 0.003, 0.001)
+LAMS = (0.2, 0.1, 0.05, 0.02, 0.01)
 GAMMAS = (0.03, 0.1, 0.3, 1.0, 3.0)
 
 
@@ -49,7 +45,7 @@ class IRWLSClassifier(SparseKernelClassifier):
     ----------
     lam : float, "gcv" or sequence of float, default=1.0
         Weight λ of the one-norm; larger means fewer terms. It is 1/C of
-        :class:`LinearProgrammingSVC`. "gcv" chooses from 0.1, 0.03, 0.01, 0.003 and 0.001 times
+        :class:`LinearProgrammingSVC`. "gcv" chooses from 0.2, 0.1, 0.05, 0.02 and 0.01 times
         the smallest λ that leaves no term, a sequence from its values.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         Kernel function, as in :class:`~sklearn.svm.SVC`.
@@ -61,8 +57,8 @@ class IRWLSClassifier(SparseKernelClassifier):
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
     criterion : {"loo", "gcv"}, default="loo"
-        What is compared where something is to be chosen: "gcv" is the paper's (3.9); "loo" has
-        each row's own leverage instead of their mean, and mostly chooses better.
+        What is compared where something is to be chosen: "gcv" is the paper's (3.9); "loo" is the
+        leave-one-out hinge loss by each row's own leverage, and mostly chooses better.
     delta : float, default=1e-4
         The hinge is a parabola within this distance of the margin.
     candidates : {"auto", "all"} or int, default="auto"
@@ -73,9 +69,9 @@ class IRWLSClassifier(SparseKernelClassifier):
     class_weight : dict or "balanced", optional
         Factor of the rows' weights for each class.
     tol : float, default=1e-4
-        Relative duality gap at which to stop.
-    max_iter : int, default=2000
-        Most least-squares steps, for each output.
+        Relative duality gap beyond which a warning is given.
+    max_iter : int, default=100
+        Most least-squares steps, for each output; a handful is usual.
     random_state : int, RandomState instance or None, default=None
         Draws the landmarks, where there are any.
 
@@ -105,7 +101,7 @@ class IRWLSClassifier(SparseKernelClassifier):
     n_iter_ : int
         Least-squares steps, summed over the outputs.
     history_ : dict of ndarray
-        "terms", "objective" and "gap" (relative duality gap) of the best model after every round.
+        "terms", "objective" and "gap" (relative duality gap) at the start and after every step.
     n_features_in_ : int
         Number of features seen in ``fit``.
 
@@ -142,7 +138,7 @@ class IRWLSClassifier(SparseKernelClassifier):
         candidates: Any = "auto",
         class_weight: Any = None,
         tol: float = 1e-4,
-        max_iter: int = 2000,
+        max_iter: int = 100,
         random_state: Any = None,
     ) -> None:
         self.lam = lam
@@ -176,11 +172,11 @@ class IRWLSClassifier(SparseKernelClassifier):
                 )
             check_grid("gamma", self.gamma, ("gcv", "scale", "auto"))
 
-    def _lams(self, machines: list[HingeLasso]) -> list[float]:
+    def _lams(self, path: SmoothHingePath) -> list[float]:
         """Values of λ to look at, the largest first: a path that starts with few terms."""
         if isinstance(self.lam, str):
             # A constant kernel has no terms at any λ.
-            unit = max(machine.largest_penalty() for machine in machines) or 1.0
+            unit = path.largest_penalty() or 1.0
             return [share * unit for share in LAMS]
         return sorted(map(float, np.ravel(self.lam)), reverse=True)
 
@@ -210,18 +206,13 @@ class IRWLSClassifier(SparseKernelClassifier):
             values = problem.values
             if kernel is not training.kernel:
                 values = kernel.matrix(training.data, problem.vectors)
-            machines = [
-                HingeLasso(values, target, problem.cost, smoothing=self.delta)
-                for target in problem.targets.T
-            ]
-            for lam in self._lams(machines):
-                parts = [
-                    machine.solve(lam, self.tol, max_steps=self.max_iter) for machine in machines
-                ]
+            machine = SmoothHingePath(values, problem.targets, problem.cost, self.delta)
+            for lam in self._lams(machine):
+                parts = machine.solve(lam, max_steps=self.max_iter)
                 found: dict[str, float] = {
                     "gamma": kernel.gamma,
                     "lam": lam,
-                    **self._judge(parts, machines, lam),
+                    **self._judge(parts, machine, lam),
                     "terms": float(np.any([part.coef for part in parts], axis=0).sum()),
                     "gap": max(part.gap for part in parts),
                 }
@@ -236,21 +227,20 @@ class IRWLSClassifier(SparseKernelClassifier):
         return join_outputs(parts, self.tol, type(self).__name__, advice)
 
     def _judge(
-        self, parts: list[LassoSolution], machines: list[HingeLasso], lam: float
+        self, parts: list[SmoothSolution], machine: SmoothHingePath, lam: float
     ) -> dict[str, float]:
         """Both criteria and the trace of the hat matrix, summed over the outputs."""
         total = {"gcv": 0.0, "loo": 0.0, "trace": 0.0}
-        for part, machine in zip(parts, machines, strict=True):
-            target, cost = machine.target, machine.cost
+        cost = machine.cost
+        for part, target in zip(parts, machine.targets.T, strict=True):
             weight, labels = working_problem(part.scores, target, cost, part.dual, self.delta)
             terms = np.flatnonzero(part.coef)
             left, right = hat_matrix(machine.values[:, terms], part.coef[terms], weight, lam)
             leverage = np.einsum("ij,ji->i", left, right)
-            trace = float(leverage.sum())
-            slack = 1.0 - target * leave_one_out(part.scores, labels, leverage)
-            total["gcv"] += generalised_cross_validation(part.scores, target, cost, trace)
-            total["loo"] += float(cost @ np.maximum(slack, 0.0) ** 2) / float(cost.sum())
-            total["trace"] += trace
+            gcv, loo = criteria(part.scores, target, cost, labels, leverage)
+            total["gcv"] += gcv
+            total["loo"] += loo
+            total["trace"] += float(leverage.sum())
         return total
 
 

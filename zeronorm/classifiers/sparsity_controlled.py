@@ -134,7 +134,7 @@ class SparsityControlledSVC(SparseKernelClassifier):
     def _solve(self, problem: TrainingProblem) -> Fit:
         gram = problem.gram("SparsityControlledSVC")
         parts = [
-            HingeLasso(problem.values, target, problem.cost, quadratic=gram).solve(
+            HingeLasso(problem.values, target, problem.cost, gram).solve(
                 self.lam, self.tol, max_steps=self.max_iter
             )
             for target in problem.targets.T

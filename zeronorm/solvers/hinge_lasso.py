@@ -1,27 +1,20 @@
-"""A one-norm penalty and the hinge loss, smoothed or not, by reweighted least squares.
+"""The hinge loss, a one-norm and a quadratic penalty, solved to a certificate.
 
-    min over alpha, b   L = sum_i c_i h(y_i (K alpha + b)_i) + lambda sum_j |alpha_j|
+    min over alpha, b   L = sum_i c_i max(0, 1 - y_i (K alpha + b)_i) + lambda sum_j |alpha_j|
                             + 1/2 alpha' Q alpha
 
-with Kim's (2009) hinge, smooth within delta (corrected: the printed (3.1) is not continuous):
+the problem of Drezet & Harrison (2001), Q positive semidefinite.
 
-    h(r) = 0 beyond 1 + delta,  (1 - r + delta)^2 / (4 delta) within delta of 1,  1 - r below.
-
-delta = 0 is the hinge itself; Q (optional, positive semidefinite) makes it the problem of Drezet &
-Harrison (2001).
-
-Method. In dual form h(r) is the largest of  beta (1 - r) + delta (beta - beta^2)  over
-0 <= beta <= 1, and |a| the largest of  t a  over -1 <= t <= 1. Both are smoothed about the last
-dual variables, by - w (beta - beta0)^2 / 2 and - v (t - t0)^2 / 2 (augmented Lagrangian), which
-gives least-squares problems: weights c / (2 delta + w) for the rows with 0 < beta < c, lambda / v
-for the terms with |t| < 1, linear pieces for the others (semismooth Newton, as in
-``hinge_qp.py``). When one is solved well enough, beta and t become beta0 and t0, w and v shrink.
-(Weights that majorise the loss, the plain form of Kim's (3.7), creep: on the banana data 100
-least-squares problems leave 60 terms where 14 are optimal.)
+Method. In dual form the hinge is the largest of  beta (1 - r)  over 0 <= beta <= 1, and |a| the
+largest of  t a  over -1 <= t <= 1. Both are smoothed about the last dual variables, by
+- w (beta - beta0)^2 / 2 and - v (t - t0)^2 / 2 (augmented Lagrangian), which gives least-squares
+problems: weights c / w for the rows with 0 < beta < c, lambda / v for the terms with |t| < 1,
+linear pieces for the others (semismooth Newton, as in ``hinge_qp.py``). When one is solved well
+enough, beta and t become beta0 and t0, and w and v shrink.
 
 Certificate. With theta = K'(y beta) - Q alpha, y'beta = 0, scaled so that |theta_j| <= lambda,
 
-    sum_i (beta_i + delta (beta_i - beta_i^2 / c_i)) - 1/2 alpha' Q alpha   <=   min L.
+    sum_i beta_i - 1/2 alpha' Q alpha   <=   min L.
 
 Terms with |t_j| < 1 are zero and leave the model. Columns with |theta_j| far below lambda sleep:
 only the others are in the least-squares problems.
@@ -34,9 +27,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from zeronorm.solvers.hinge_qp import solve_hinge_ridge
 from zeronorm.solvers.line_search import slope_root
-from zeronorm.solvers.rows import ScaledRows, balanced, column_sizes
+from zeronorm.solvers.rows import balanced, column_sizes
 
 #: Smoothing width of a cold and a warm start, its factor per round, its floor, and most rounds.
 COLD_WIDTH, WARM_WIDTH, WIDTH_FACTOR, WIDTH_FLOOR = 3.0, 0.5, 0.85, 1e-3
@@ -91,9 +83,7 @@ class HingeLasso:
         Labels -1 and +1, both present.
     cost : ndarray of shape (n,)
         Positive cost of each row's hinge.
-    smoothing : float
-        The delta of the module docstring.
-    quadratic : ndarray of shape (m, m), optional
+    quadratic : ndarray of shape (m, m)
         The Q of the module docstring.
     """
 
@@ -102,12 +92,10 @@ class HingeLasso:
         values: np.ndarray,
         target: np.ndarray,
         cost: np.ndarray,
-        *,
-        smoothing: float = 0.0,
-        quadratic: np.ndarray | None = None,
+        quadratic: np.ndarray,
     ) -> None:
         self.values, self.target, self.cost = values, target, cost
-        self.delta, self.quadratic = smoothing, quadratic
+        self.quadratic = quadratic
         n, m = values.shape
         # Columns in units of their largest value: a width means the same for all of them.
         sizes = column_sizes(values)
@@ -124,16 +112,8 @@ class HingeLasso:
         np.divide(self.values[:, self.awake], self.sizes[self.awake], out=part[:, :-1])
         part[:, -1] = 1.0
         self.part = part
-        if self.quadratic is not None:
-            sizes = self.sizes[self.awake]
-            self.form = self.quadratic[np.ix_(self.awake, self.awake)] / np.outer(sizes, sizes)
-
-    def largest_penalty(self) -> float:
-        """Penalty from which on no term is worth its price: the intercept is alone."""
-        dual = solve_hinge_ridge(
-            ScaledRows(self.values[:, :0], np.ones(0)), self.target, self.cost
-        ).dual
-        return float(np.abs((self.target * dual) @ self.values).max(initial=0.0))
+        sizes = self.sizes[self.awake]
+        self.form = self.quadratic[np.ix_(self.awake, self.awake)] / np.outer(sizes, sizes)
 
     def solve(self, penalty: float, tolerance: float, *, max_steps: int = 2000) -> LassoSolution:
         """Solve for one lambda to a relative duality gap of ``tolerance``."""
@@ -169,12 +149,11 @@ class HingeLasso:
         self.t = self._term_slopes(self.point[:-1])
         self.gradient = -((self.target * self.beta) @ self.part)
         self.gradient[:-1] += self.penalty[self.awake] * self.t
-        if self.quadratic is not None:
-            self.gradient[:-1] += self.form @ self.point[:-1]
+        self.gradient[:-1] += self.form @ self.point[:-1]
 
     def _row_slopes(self, scores: np.ndarray) -> np.ndarray:
-        beta = self.cost * (1.0 + self.delta - self.target * scores) + self.width * self.base
-        return np.clip(beta / (2.0 * self.delta + self.width), 0.0, self.cost)
+        beta = self.cost * (1.0 - self.target * scores) + self.width * self.base
+        return np.clip(beta / self.width, 0.0, self.cost)
 
     def _term_slopes(self, coef: np.ndarray) -> np.ndarray:
         t = coef + self.reach * self.base_t[self.awake]
@@ -183,14 +162,13 @@ class HingeLasso:
     def _newton_step(self) -> bool:
         """Take a least-squares step; False when the smoothed problem is solved well enough."""
         free = np.flatnonzero((self.beta > 0) & (self.beta < self.cost))
-        rows = self.part[free] * np.sqrt(self.cost[free] / (2.0 * self.delta + self.width))[:, None]
+        rows = self.part[free] * np.sqrt(self.cost[free] / self.width)[:, None]
         matrix = rows.T @ rows
         penalty = self.penalty[self.awake]
         diagonal = np.append(penalty * (np.abs(self.t) < 1) / self.reach, 0.0)
-        if self.quadratic is not None:
-            matrix[:-1, :-1] += self.form
+        matrix[:-1, :-1] += self.form
         # Where fewer rows are free than terms the matrix is singular: any descent will do.
-        diagonal += RIDGE * self.cost.sum() / (2.0 * self.delta + self.width)
+        diagonal += RIDGE * self.cost.sum() / self.width
         matrix.flat[:: len(matrix) + 1] += diagonal
         step = np.linalg.solve(matrix, -self.gradient)
         descent = float(self.gradient @ step)
@@ -210,10 +188,8 @@ class HingeLasso:
     def _slope_along(self, step: np.ndarray, change: np.ndarray) -> Callable[[float], float]:
         signed, terms = self.target * change, step[:-1]
         weighted = self.penalty[self.awake] * terms
-        slope, curvature = 0.0, 0.0
-        if self.quadratic is not None:
-            image = self.form @ terms
-            slope, curvature = float(image @ self.point[:-1]), float(image @ terms)
+        image = self.form @ terms
+        slope, curvature = float(image @ self.point[:-1]), float(image @ terms)
 
         def derivative(length: float) -> float:
             beta = self._row_slopes(self.scores + length * change)
@@ -231,10 +207,9 @@ class HingeLasso:
         scores = self.part[:, :-1] @ coef + self.b
         self._bound()
         slack = 1.0 - self.target * scores
-        objective = float(self.cost @ smooth_hinge(slack, self.delta))
+        objective = float(self.cost @ np.maximum(slack, 0.0))
         objective += float(self.penalty @ np.abs(self.alpha * self.sizes))
-        if self.quadratic is not None:
-            objective += 0.5 * float(self.alpha @ self.quadratic @ self.alpha)
+        objective += 0.5 * float(self.alpha @ self.quadratic @ self.alpha)
         gap = self._gap(objective)
         return LassoSolution(
             self.alpha.copy(), self.b, scores, self.certificate, objective, gap, 0, []
@@ -244,19 +219,16 @@ class HingeLasso:
         """Lower bound of the objective from the current dual variables."""
         beta = balanced(self.beta, self.target)
         pulls = (self.target * beta) @ self.values
-        norm = 0.0
-        if self.quadratic is not None:
-            # Of the point before anything is set to zero: its gradient is what beta balances.
-            coef = self.point[:-1] / self.sizes[self.awake]
-            image = coef @ self.quadratic[self.awake]
-            pulls -= image
-            norm = float(coef @ image[self.awake])
+        # Of the point before anything is set to zero: its gradient is what beta balances.
+        coef = self.point[:-1] / self.sizes[self.awake]
+        image = coef @ self.quadratic[self.awake]
+        pulls -= image
+        norm = float(coef @ image[self.awake])
         self.theta = pulls / self.sizes
         use = float(np.abs(self.theta / self.penalty).max(initial=0.0))
         scale = 1.0 / max(1.0, use)
         beta = scale * beta
         bound = float(beta.sum()) - 0.5 * scale**2 * norm
-        bound += self.delta * float(beta.sum() - beta @ (beta / self.cost))
         if bound > self.lower:
             self.lower, self.certificate = bound, beta
 
@@ -286,11 +258,3 @@ class HingeLasso:
             self.awake = np.sort(np.append(self.awake[~tired], woken))
             self._cut()
         self._evaluate()
-
-
-def smooth_hinge(slack: np.ndarray, delta: float) -> np.ndarray:
-    """Kim's (3.1), corrected, of 1 - r."""
-    if delta == 0:
-        return np.maximum(slack, 0.0)
-    within = np.clip(slack + delta, 0.0, 2.0 * delta)
-    return within**2 / (4.0 * delta) + np.maximum(slack - delta, 0.0)
