@@ -275,9 +275,7 @@ def render() -> str:
             if any(cells.there(kernel, [method], rule) for method in METHODS):
                 parts.append(kernel_table(cells, kernel, rule))
     parts.append(summary(cells))
-    warned = sorted(
-        {"/".join((str(r[field]) for field in TASK)) for r in rows if not r["converged"]}
-    )
+    warned = sorted({"/".join(str(r[field]) for field in TASK) for r in rows if not r["converged"]})
     parts.append(f"Fits that gave a ConvergenceWarning: {', '.join(warned) or 'none'}.")
     return "\n\n".join(parts)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from benchmarks import (
     fit_time,
     growth,
+    kim_table,
     mannor_synthetic,
     mannor_tables,
     prediction,
@@ -16,6 +17,7 @@ from benchmarks import (
 STUDIES = {
     "The table of Huang et al. (2010)": ssvc_table,
     "The tables of Mannor et al. (2005)": mannor_tables,
+    "The comparison of Kim (2009)": kim_table,
     "The synthetic problem of Mannor et al. (2005)": mannor_synthetic,
     "Fit time beside SVC.fit": fit_time,
     "Time of the cross-entropy search": search_time,
