@@ -15,16 +15,16 @@ parabola, has w = c / (2δ) and z = (1 + δ) y; the others have none. So z is y 
 
     GCV = n Σ c_i (y_i - ŷ_i)² / (n - tr S)²,     n = Σ c_i.                            (3.9)
 
-GCV replaces each leverage S_ii by their mean. But rows on the margin have leverages near one, the
-others near zero, and a value far on the right side of the margin counts as an error. So there is
-also the criterion
+GCV counts a value far on the right side of the margin as an error, and was made for smooth fits.
+A hinge machine does not change when a row without dual variable is left out; a row on the margin,
+left out, may end up anywhere. With the loss of a row limited to 2 (that of a value at -y), and the
+degrees of freedom tr S as the number of rows that hold the margin,
 
-    LOO = (n / (n - tr S))² Σ c_i min(2, max(0, 1 - y_i ŷ_i')) / n,
+    LOO = (Σ c_i min(2, max(0, 1 - y_i ŷ_i)) + 2 tr S) / n
 
-where ŷ_i' = z_i - (z_i - ŷ_i) / (1 - S_ii) is the value without row i by the leave-one-out lemma
-(3.8), and the factor accounts for the choice of the terms, which the leverages take as given.
-On 13 sets that are in no paper's table its choices of (λ, γ) were on average 1.2 points above the
-best of 25 pairs, those of GCV 3.0.
+is an upper estimate of the leave-one-out loss. On 13 sets that are in no paper's table, 25 pairs
+(λ, γ) each, its choices were 1.2 points of test error above the best pair on average, with 14
+terms; those of GCV 3.2 points, with 20 terms.
 """
 
 from __future__ import annotations
@@ -84,22 +84,13 @@ def hat_matrix(
     return columns, np.linalg.solve(matrix, weighted.T)
 
 
-def leave_one_out(scores: np.ndarray, labels: np.ndarray, leverage: np.ndarray) -> np.ndarray:
-    """Decision value of each row had it not been there, by the leave-one-out lemma."""
-    return labels - (labels - scores) / np.maximum(1.0 - leverage, 1e-12)
-
-
 def criteria(
-    scores: np.ndarray,
-    target: np.ndarray,
-    cost: np.ndarray,
-    labels: np.ndarray,
-    leverage: np.ndarray,
+    scores: np.ndarray, target: np.ndarray, cost: np.ndarray, trace: float
 ) -> tuple[float, float]:
-    """GCV (3.9) and LOO; infinite where the fit has as many degrees of freedom as rows."""
-    n, trace = float(cost.sum()), float(leverage.sum())
+    """GCV (3.9), infinite where the fit has as many degrees of freedom as rows, and LOO."""
+    n = float(cost.sum())
+    slack = 1.0 - target * scores
+    loo = (float(cost @ np.clip(slack, 0.0, 2.0)) + 2.0 * trace) / n
     if trace >= n:
-        return np.inf, np.inf
-    factor = n / (n - trace) ** 2
-    hinge = np.clip(1.0 - target * leave_one_out(scores, labels, leverage), 0.0, 2.0)
-    return factor * float(cost @ (target - scores) ** 2), factor * float(cost @ hinge)
+        return np.inf, loo
+    return n * float(cost @ slack**2) / (n - trace) ** 2, loo

@@ -39,7 +39,7 @@ MAX_ROUNDS = 200
 FIRST_REACH, REACH = 3.0, 0.3
 
 #: A step that promises less than this share of the gap is not worth taking.
-NEGLIGIBLE = 1e-6
+NEGLIGIBLE = 1e-9
 
 #: A cold start looks at so many columns first; a round wakes no more than this, or than there are.
 FIRST_COLUMNS = 64
@@ -51,7 +51,7 @@ ASLEEP, AWAKE = 0.3, 0.8
 SETTLED = 0.5
 
 #: Ridge on the least-squares problems, in units of the curvature of all rows.
-RIDGE = 1e-9
+RIDGE = 1e-12
 
 
 @dataclass
@@ -135,6 +135,8 @@ class HingeLasso:
             best.gap, best.dual = self._gap(best.objective), self.certificate
             self.negligible = NEGLIGIBLE * (best.objective - self.lower)
             history.append((int(np.count_nonzero(best.coef)), best.objective, best.gap))
+        # A start that is good enough is a history too.
+        history = history or [(int(np.count_nonzero(best.coef)), best.objective, best.gap)]
         best.steps, best.history = self.steps, history
         return best
 

@@ -162,7 +162,7 @@ def best_intercept(
     scores: np.ndarray, target: np.ndarray, cost: np.ndarray, loss: MarginLoss, start: float
 ) -> float:
     """Minimise the loss over the intercept alone: Newton's method, kept in a bracket."""
-    low, high, b = -np.inf, np.inf, start
+    low, high, b, reach = -np.inf, np.inf, start, 10.0
     scale = float(cost.sum())
     for _ in range(100):
         slope, curvature = loss.slope_and_curvature(target * (scores + b))
@@ -172,8 +172,9 @@ def best_intercept(
         low, high = (b, high) if derivative < 0 else (low, b)
         bend = float(cost @ curvature)
         step = -derivative / bend if bend > 0 else -np.sign(derivative)
-        # Beyond a few units of margin the quadratic model means nothing.
-        new = b + float(np.clip(step, -10.0, 10.0))
+        # Beyond a few units of margin the quadratic model means nothing; far away it takes many.
+        new = b + float(np.clip(step, -reach, reach))
+        reach *= 2.0
         if not low < new < high:
             new = 0.5 * (low + high) if np.isfinite(low + high) else new
         if new == b:

@@ -36,6 +36,9 @@ EXCHANGES, FAILURES = 4, 100
 #: Least prior variance, and the largest eigenvalue that one of them may bring about.
 LEAST_VARIANCE, LARGEST_EIGENVALUE = 1e-12, 1e12
 
+#: More functions than this at the largest variance, and the limit of all is so much wider.
+CROWD, WIDENING = 10, 100.0
+
 #: Longest step of a log variance, and the least curvature it may rest on.
 LONGEST_STEP, LEAST_CURVATURE = 3.0, 5e-3
 
@@ -89,7 +92,9 @@ def maximise_evidence(
     search = _Search(basis, likelihood, tolerance, max_rounds)
     search.thin_out()
     while search.is_going and search.move():
-        pass
+        if search.is_crowded:
+            search = _Search(basis, likelihood, tolerance, max_rounds, widening=WIDENING)
+            search.thin_out()
     return search.result()
 
 
@@ -126,9 +131,15 @@ class _Search:
     """The present model, and the rounds that change it."""
 
     def __init__(
-        self, basis: Basis, likelihood: Likelihood, tolerance: float, max_rounds: int
+        self,
+        basis: Basis,
+        likelihood: Likelihood,
+        tolerance: float,
+        max_rounds: int,
+        widening: float = 1.0,
     ) -> None:
         self.basis = basis
+        self.widening = widening
         self.likelihood = likelihood
         self.tolerance = tolerance
         self.max_rounds = max_rounds
@@ -139,7 +150,8 @@ class _Search:
         curvature = likelihood.expand(np.zeros(len(basis.values))).curvature
         room = LARGEST_EIGENVALUE / np.maximum(basis.squares(curvature), 1.0)
         # Only rounding limits the constant, which may have to make up for means of all others.
-        self.largest = np.append(np.minimum(likelihood.largest_variance, room[:-1]), room[-1])
+        limit = widening * likelihood.largest_variance
+        self.largest = np.append(np.minimum(limit, room[:-1]), room[-1])
         places = basis.spanning(curvature, FIRST_TERMS)
         variance = np.minimum(FIRST_VARIANCE, self.largest[places])
         self.at = Posterior(likelihood, places, basis.columns(places), variance)
@@ -150,6 +162,15 @@ class _Search:
     def is_going(self) -> bool:
         """Whether another round is allowed."""
         return self.rounds < self.max_rounds
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether many functions do together what the limit keeps one of them from doing.
+
+        So it is where kernels are so flat that they have to cancel each other.
+        """
+        at_limit = self.at.variance >= 0.99 * self.largest[self.at.places]
+        return self.widening == 1.0 and int(at_limit.sum()) > CROWD
 
     def _record(self) -> None:
         self.rounds += 1
