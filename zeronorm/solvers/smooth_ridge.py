@@ -70,7 +70,8 @@ class SmoothRidge:
         self, values: np.ndarray, targets: np.ndarray, cost: np.ndarray, loss: MarginLoss
     ) -> None:
         self.values, self.targets, self.cost, self.loss = values, targets, cost, loss
-        self.column_sizes = column_sizes(values)
+        # Around their means: the intercept, which is free, takes up what a column has in common.
+        self.column_sizes = column_sizes(values - values.mean(axis=0))
         self.coef = np.zeros((values.shape[1], targets.shape[1]))
         self.intercept = np.zeros(targets.shape[1])
 
