@@ -286,3 +286,17 @@ def test_a_landmark_has_the_bound_of_the_rows_it_stands_for():
     assert C < largest <= 10.5 * C
     assert np.abs(everything.dual_coef_).max() <= C * (1 + 1e-9)
     assert landmarks.score(X, y) >= everything.score(X, y) - 0.03
+
+
+@pytest.mark.parametrize("seed, C", [(0, 1.5), (3, 1.5), (11, 9.0)])
+@pytest.mark.parametrize("Machine", [OneNormSVC, LinearProgrammingSVC])
+def test_polynomials_of_many_features(Machine, seed, C):
+    # Kernel values from 1e-3 to 1e9: HiGHS gives up on these at tolerances of 1e-9.
+    rng = np.random.default_rng(seed)
+    X = np.cumsum(rng.standard_t(4, size=(120, 60)), axis=1)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    y = (X[:, ::7].sum(axis=1) + rng.normal(size=120) > 0).astype(int)
+    model = Machine(C=C, kernel="poly", degree=5, gamma=1.0, coef0=1.0, candidates="all").fit(X, y)
+    assert model.history_["gap"][-1] <= 1e-6
+    # Separable: the gap is that of a program whose margins really hold.
+    assert (np.where(y == 1, 1, -1) * model.decision_function(X)).min() > 1 - 1e-5

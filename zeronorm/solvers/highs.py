@@ -7,12 +7,19 @@ from typing import Any
 import highspy
 import numpy as np
 
+#: The tolerances that HiGHS has by itself; how good the solution is, its certificate tells.
+LOOSE = {"primal_feasibility_tolerance": 1e-7, "dual_feasibility_tolerance": 1e-7}
+
 #: With what a cold start is tried, one after the other: as it is, by the primal simplex method,
-#: and with HiGHS's own scaling.
+#: with HiGHS's own scaling, with looser tolerances, and by the interior point method, which ends
+#: at a vertex too.
 REMEDIES: tuple[dict[str, Any], ...] = (
     {},
     {"simplex_strategy": 4},
     {"simplex_scale_strategy": 2},
+    LOOSE,
+    LOOSE | {"simplex_scale_strategy": 2},
+    LOOSE | {"solver": "ipm"},
 )
 
 

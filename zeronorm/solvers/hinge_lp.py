@@ -95,14 +95,17 @@ def solve_one_norm(
     size = float(sizes.max(initial=0.0))
     unit = largest if size <= LARGE else min(largest, size**-0.5)
     best: OneNorm | None = None
-    for is_last in (False, True):
+    for is_last in (False, False, False, True):
         program = _DualProgram(target, cost, unit, box)
         try:
             coef, intercept = program.solve(values, limits, renew=False)
         except LinearProgramError:
-            if is_last and best is None:
+            if best is not None:
+                break
+            if is_last:
                 raise
-            unit = largest**0.5 if unit == largest else largest
+            # What lies beyond the range of HiGHS is the size of the rows.
+            unit *= 1e-2
             continue
         # At a degenerate vertex some multipliers are zero up to rounding, margins being about one.
         coef[np.abs(coef) * sizes < ROUNDING] = 0.0
