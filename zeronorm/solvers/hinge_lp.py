@@ -95,6 +95,8 @@ def solve_one_norm(
     size = float(sizes.max(initial=0.0))
     unit = largest if size <= LARGE else min(largest, size**-0.5)
     best: OneNorm | None = None
+    # Where HiGHS fails, the rows or the variables are beyond its range.
+    others = iter((1e-2 * unit, largest, 1e-4 * unit))
     for is_last in (False, False, False, True):
         program = _DualProgram(target, cost, unit, box)
         try:
@@ -104,8 +106,7 @@ def solve_one_norm(
                 break
             if is_last:
                 raise
-            # What lies beyond the range of HiGHS is the size of the rows.
-            unit *= 1e-2
+            unit = next(others)
             continue
         # At a degenerate vertex some multipliers are zero up to rounding, margins being about one.
         coef[np.abs(coef) * sizes < ROUNDING] = 0.0
