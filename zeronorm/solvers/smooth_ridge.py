@@ -71,7 +71,7 @@ class SmoothRidge:
     ) -> None:
         self.values, self.targets, self.cost, self.loss = values, targets, cost, loss
         # Around their means: the intercept, which is free, takes up what a column has in common.
-        self.column_sizes = column_sizes(values - values.mean(axis=0))
+        self.column_sizes = column_sizes(values - (cost @ values) / cost.sum())
         self.coef = np.zeros((values.shape[1], targets.shape[1]))
         self.intercept = np.zeros(targets.shape[1])
 
