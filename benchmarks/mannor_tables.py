@@ -267,9 +267,9 @@ def summary(cells: Cells) -> str:
 
 
 def render() -> str:
-    _, rows = record.read("mannor_tables")
+    head, rows = record.read("mannor_tables")
     cells = Cells(rows)
-    parts = [f"Commit {', '.join(sorted({row['commit'] for row in rows}))}; seeds: the splits'."]
+    parts = [f"Commits {record.commits(rows, head)}; seeds: the splits'."]
     for kernel in KERNELS:
         for rule in CHOICES:
             if any(cells.there(kernel, [method], rule) for method in METHODS):

@@ -28,7 +28,8 @@ from zeronorm.checks import check_integer, check_positive, is_number
 from zeronorm.classifiers.outputs import join_outputs
 from zeronorm.kernels import Kernel
 from zeronorm.solvers.gcv import criteria, hat_matrix, working_problem
-from zeronorm.solvers.irwls import SmoothHingePath, SmoothSolution
+from zeronorm.solvers.irwls import SmoothHingePath
+from zeronorm.solvers.output import OutputSolution
 
 #: What "gcv" tries: λ in units of the smallest that leaves no term, gamma in those of "scale".
 LAMS = (0.3, 0.1, 0.03, 0.01, 0.003)
@@ -227,7 +228,7 @@ class IRWLSClassifier(SparseKernelClassifier):
         return join_outputs(parts, self.tol, type(self).__name__, advice)
 
     def _judge(
-        self, parts: list[SmoothSolution], machine: SmoothHingePath, lam: float
+        self, parts: list[OutputSolution], machine: SmoothHingePath, lam: float
     ) -> dict[str, float]:
         """Both criteria and the trace of the hat matrix, summed over the outputs."""
         total = {"gcv": 0.0, "loo": 0.0, "trace": 0.0}

@@ -23,11 +23,11 @@ only the others are in the least-squares problems.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from zeronorm.solvers.line_search import slope_root
+from zeronorm.solvers.output import OutputSolution
 from zeronorm.solvers.rows import balanced, column_sizes
 
 #: Smoothing width of a cold and a warm start, its factor per round, its floor, and most rounds.
@@ -52,24 +52,6 @@ SETTLED = 0.5
 
 #: Ridge on the least-squares problems, in units of the curvature of all rows.
 RIDGE = 1e-12
-
-
-@dataclass
-class LassoSolution:
-    """Solution for one output.
-
-    ``coef`` has exact zeros, ``dual`` is the certificate's beta (feasible), ``history`` has the
-    terms, objective and relative gap of every round.
-    """
-
-    coef: np.ndarray
-    intercept: float
-    scores: np.ndarray
-    dual: np.ndarray
-    objective: float
-    gap: float
-    steps: int
-    history: list[tuple[int, float, float]]
 
 
 class HingeLasso:
@@ -115,7 +97,7 @@ class HingeLasso:
         sizes = self.sizes[self.awake]
         self.form = self.quadratic[np.ix_(self.awake, self.awake)] / np.outer(sizes, sizes)
 
-    def solve(self, penalty: float, tolerance: float, *, max_steps: int = 2000) -> LassoSolution:
+    def solve(self, penalty: float, tolerance: float, *, max_steps: int = 2000) -> OutputSolution:
         """Solve for one lambda to a relative duality gap of ``tolerance``."""
         self.penalty = penalty / self.sizes
         self.width = COLD_WIDTH if self.is_cold else WARM_WIDTH
@@ -200,7 +182,7 @@ class HingeLasso:
 
         return derivative
 
-    def _measure(self) -> LassoSolution:
+    def _measure(self) -> OutputSolution:
         """Return the model without the terms that vanish, and take the bound of the dual point."""
         coef = np.where(np.abs(self.t) < 1, 0.0, self.point[:-1])
         self.alpha[:] = 0.0
@@ -213,7 +195,7 @@ class HingeLasso:
         objective += float(self.penalty @ np.abs(self.alpha * self.sizes))
         objective += 0.5 * float(self.alpha @ self.quadratic @ self.alpha)
         gap = self._gap(objective)
-        return LassoSolution(
+        return OutputSolution(
             self.alpha.copy(), self.b, scores, self.certificate, objective, gap, 0, []
         )
 

@@ -22,13 +22,12 @@ linear program and, scaled, those of the last step,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from zeronorm.solvers.hinge_lp import HingeLP
 from zeronorm.solvers.hinge_qp import solve_hinge_ridge
 from zeronorm.solvers.line_search import slope_root
+from zeronorm.solvers.output import OutputSolution
 from zeronorm.solvers.rows import ScaledRows, balanced
 
 #: A step that promises less than this, relatively, is rounding.
@@ -37,24 +36,6 @@ NEGLIGIBLE = 1e-13
 #: Ridge on the least-squares problems, relative to their largest diagonal element: at a degenerate
 #: vertex fewer rows than terms are on the margin.
 RIDGE = 1e-12
-
-
-@dataclass
-class SmoothSolution:
-    """Solution for one output.
-
-    ``coef`` has exact zeros, ``dual`` are the slopes -c h' at the solution, ``gap`` is relative,
-    ``history`` has the terms, objective and gap at the vertex and after every step.
-    """
-
-    coef: np.ndarray
-    intercept: float
-    scores: np.ndarray
-    dual: np.ndarray
-    objective: float
-    gap: float
-    steps: int
-    history: list[tuple[int, float, float]]
 
 
 class SmoothHingePath:
@@ -85,7 +66,7 @@ class SmoothHingePath:
         slopes = (self.targets.T * np.array(duals)) @ self.values
         return float(np.abs(slopes).max(initial=0.0))
 
-    def solve(self, penalty: float, *, max_steps: int) -> list[SmoothSolution]:
+    def solve(self, penalty: float, *, max_steps: int) -> list[OutputSolution]:
         """Solve for one lambda, every output."""
         scale = np.full(self.values.shape[1], 1.0 / penalty)
         vertex = self.programs.solve(scale, tolerance=0.0)
@@ -96,7 +77,7 @@ class SmoothHingePath:
 
     def _round(
         self, output: int, penalty: float, coef: np.ndarray, intercept: float, max_steps: int
-    ) -> SmoothSolution:
+    ) -> OutputSolution:
         target = self.targets[:, output]
         bounds = _Bounds(self, target, penalty)
         bounds.add(self.programs.programs[output].beta)
@@ -108,7 +89,7 @@ class SmoothHingePath:
             history.append((len(point.terms), point.objective, bounds.gap(point.objective)))
         coef = np.zeros(len(coef))
         coef[point.terms] = point.coef[:-1]
-        return SmoothSolution(
+        return OutputSolution(
             coef,
             float(point.coef[-1]),
             point.scores,

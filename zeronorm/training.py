@@ -1,0 +1,103 @@
+"""What a classifier hands to its solver, and what comes back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from zeronorm.kernels import Kernel
+
+
+@dataclass
+class TrainingRows:
+    """Validated training rows, before the choice of candidates.
+
+    Rows without weight are gone; ``rows`` are the indices of the others and ``data`` what they
+    hold. ``codes`` are class numbers, ``targets`` labels as -1/+1 columns (one for two classes,
+    one per class beyond), ``cost`` is C times the weights.
+    """
+
+    rows: np.ndarray
+    data: Any
+    codes: np.ndarray
+    targets: np.ndarray
+    cost: np.ndarray
+    kernel: Kernel
+
+    def vectors(self, places: np.ndarray) -> Any:
+        """Expansion vectors of the rows at these places."""
+        if self.kernel.name == "precomputed":
+            # The vectors of a precomputed kernel are the columns of its matrix.
+            return self.rows[places][:, None]
+        return self.data[places]
+
+    def scaled_cost(self, places: np.ndarray) -> np.ndarray:
+        """Costs with which the rows at these places stand for all rows of their classes."""
+        return self.standing_for_all(places, self.cost[places])
+
+    def standing_for_all(self, places: np.ndarray, cost: np.ndarray) -> np.ndarray:
+        """Scale costs of some rows so that those of a class sum to the cost of all its rows."""
+        codes = self.codes[places]
+        total = np.bincount(self.codes, weights=self.cost)
+        there = np.bincount(codes, weights=cost, minlength=len(total))
+        return cost * (total / np.where(there > 0, there, 1.0))[codes]
+
+
+@dataclass
+class TrainingProblem:
+    """Training rows with the vectors that may become terms, ready for a solver.
+
+    ``places`` are those of the candidates among the rows, None where the vectors are no training
+    rows; ``values`` is the kernel matrix of rows and ``vectors``.
+    """
+
+    training: TrainingRows
+    places: np.ndarray | None
+    vectors: Any
+    values: np.ndarray
+
+    def gram(self, purpose: str) -> np.ndarray:
+        """Kernel matrix of the candidates, which must be positive semidefinite for ``purpose``."""
+        if self.kernel.name == "precomputed":
+            gram = self.values[self.places]
+            if not np.allclose(gram, gram.T):
+                raise ValueError(f"{purpose} needs a symmetric kernel matrix.")
+        else:
+            gram = self.kernel.matrix(self.vectors, self.vectors)
+        smallest = np.linalg.eigvalsh(gram)[0]
+        if smallest < -1e-8 * np.trace(gram):
+            raise ValueError(
+                f"{purpose} needs a positive semidefinite kernel; {self.kernel.name!r} has an "
+                f"eigenvalue of {smallest:.3g} on these data."
+            )
+        return gram
+
+    @property
+    def targets(self) -> np.ndarray:
+        """Labels -1 and +1, one column per output."""
+        return self.training.targets
+
+    @property
+    def cost(self) -> np.ndarray:
+        """Cost of each row's hinge."""
+        return self.training.cost
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel function."""
+        return self.training.kernel
+
+
+@dataclass
+class Fit:
+    """What a method returns: terms (places among the candidates), coefficients, and a record."""
+
+    terms: np.ndarray
+    coef: np.ndarray
+    intercept: np.ndarray
+    objective: float
+    n_iter: int
+    history: dict[str, np.ndarray]
+    warning: str | None = None
