@@ -26,6 +26,7 @@ from scipy.special import ndtr
 from zeronorm.base import Fit, TrainingProblem
 from zeronorm.checks import check_integer
 from zeronorm.classifiers.probabilistic import ProbabilisticClassifier
+from zeronorm.classifiers.rounds import fit_of_rounds
 from zeronorm.solvers.reweighting import Penalty, reweight
 from zeronorm.solvers.smooth_ridge import ProbitLoss, SmoothRidge
 
@@ -154,22 +155,13 @@ class SparseProbitClassifier(ProbabilisticClassifier):
             problem.values, problem.targets, problem.cost / outputs, ProbitLoss()
         )
         result = reweight(weighted, Penalty(0.0, 2), max_rounds=self.max_iter, tolerance=self.tol)
-        warning = None
-        if not result.is_converged(self.tol):
-            warning = (
-                f"SparseProbitClassifier stopped after {result.rounds} rounds with a relative "
-                f"change of {result.change:.1e} and a gap of {result.gap:.1e} (tol={self.tol:g}). "
-                + ("Rounding allows no further." if result.is_stuck else "Raise max_iter or tol.")
-            )
-        history = {key: np.array(values) for key, values in result.history.items()}
-        history["objective"] *= outputs
-        objective = float(history["objective"][-1])
-        return Fit(
-            result.terms,
-            result.coef,
-            result.intercept,
-            objective,
-            result.rounds,
-            history,
-            warning,
+        fit = fit_of_rounds(
+            result,
+            self.tol,
+            "SparseProbitClassifier",
+            kind="gap",
+            if_stuck="Rounding allows no further.",
         )
+        fit.history["objective"] *= outputs
+        fit.objective *= outputs
+        return fit

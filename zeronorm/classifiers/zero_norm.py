@@ -29,6 +29,7 @@ from zeronorm.base import (
     TrainingProblem,
 )
 from zeronorm.checks import check_integer, check_not_negative
+from zeronorm.classifiers.rounds import fit_of_rounds
 from zeronorm.solvers.hinge_lp import HingeLP, solve_largest_coefficient
 from zeronorm.solvers.hinge_ridge import HingeRidge
 from zeronorm.solvers.reweighting import Penalty, reweight
@@ -200,28 +201,8 @@ class ZeroNormSVC(SparseKernelClassifier):
             weighted = HingeLP(*data, multiplicative=self.variant == "W")
         penalty = Penalty(float(self.p), 2 if self.variant == "A" else 1)
         result = reweight(weighted, penalty, max_rounds=self.max_iter, tolerance=self.tol)
-        warning = None
-        if not result.is_converged(self.tol):
-            warning = (
-                f"ZeroNormSVC stopped after {result.rounds} rounds with a relative change of "
-                f"{result.change:.1e} and a duality gap of {result.gap:.1e} (tol={self.tol:g}). "
-                + (
-                    "Rounding allows no further: take a larger gamma or a smaller C."
-                    if result.is_stuck
-                    else "Raise max_iter or tol."
-                )
-            )
-        history = {key: np.array(values) for key, values in result.history.items()}
-        objective = result.history["objective"][-1]
-        return Fit(
-            result.terms,
-            result.coef,
-            result.intercept,
-            objective,
-            result.rounds,
-            history,
-            warning,
-        )
+        advice = "Rounding allows no further: take a larger gamma or a smaller C."
+        return fit_of_rounds(result, self.tol, "ZeroNormSVC", kind="duality gap", if_stuck=advice)
 
     def _rkhs_norm(self, problem: TrainingProblem) -> np.ndarray | None:
         if self.rkhs_weight == 0:
