@@ -16,15 +16,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.class_weight import compute_sample_weight
 
 from zeronorm import ZeroNormSVC
-from zeronorm.base import (
-    AUTO_CANDIDATES,
-    Fit,
-    SparseKernelClassifier,
-    class_weights,
-    first_equal,
-    signed_targets,
-)
+from zeronorm.base import class_weights, signed_targets
+from zeronorm.candidates import AUTO_CANDIDATES, SparseKernelClassifier, first_equal
 from zeronorm.kernels import Kernel
+from zeronorm.training import Fit
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -372,7 +367,7 @@ def test_auto_never_forms_the_full_matrix(shapes):
 
 
 def test_all_candidates_of_very_many_rows_are_refused(monkeypatch):
-    monkeypatch.setattr("zeronorm.base.ALL_CANDIDATES", 50)
+    monkeypatch.setattr("zeronorm.candidates.ALL_CANDIDATES", 50)
     X, y = moons()
     with pytest.raises(ValueError, match="candidates='all' with .* rows asks for a kernel matrix"):
         ZeroNormSVC(candidates="all").fit(X, y)

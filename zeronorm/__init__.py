@@ -2,6 +2,7 @@
 
 from zeronorm.classifiers.cross_entropy import CrossEntropySVC
 from zeronorm.classifiers.irwls import IRWLSClassifier
+from zeronorm.classifiers.large_margin import SparseLargeMarginClassifier
 from zeronorm.classifiers.linear_programming import LinearProgrammingSVC, OneNormSVC
 from zeronorm.classifiers.relevance import RelevanceVectorClassifier
 from zeronorm.classifiers.sparse_probit import SparseProbitClassifier
@@ -20,6 +21,7 @@ __all__ = [
     "OneNormSVC",
     "RelevanceVectorClassifier",
     "SparseKernelDensity",
+    "SparseLargeMarginClassifier",
     "SparseProbitClassifier",
     "SparsityControlledSVC",
     "ZeroNormSVC",

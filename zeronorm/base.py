@@ -1,41 +1,30 @@
-"""What all kernel classifiers share: validation, labels, weights, candidates, prediction."""
+"""What all kernel classifiers share: validation, labels, weights, prediction."""
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils import Tags, check_array
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from zeronorm.checks import check_integer, check_positive, is_integer
-from zeronorm.expansion import KernelExpansion
+from zeronorm.checks import check_positive
 from zeronorm.kernels import Kernel
-from zeronorm.sampling import stratified_rows
-from zeronorm.training import Fit, TrainingProblem, TrainingRows
-
-#: ``candidates="auto"`` takes all rows up to this many, and this many landmarks beyond.
-AUTO_CANDIDATES = 300
-
-#: ``candidates="all"`` is refused beyond this many rows: an n × n matrix of 3 GB.
-ALL_CANDIDATES = 20_000
+from zeronorm.training import Learned, TrainingRows
 
 
-class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
-    """Base of the classifiers whose terms are training rows.
+class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+    """Base of the classifiers that are kernel expansions.
 
-    A subclass has the parameters of :class:`~sklearn.svm.SVC` that it uses, plus ``candidates``,
-    and implements ``_solve``. Labels may be of any type; several classes are learned together,
-    one against the rest, on one shared set of vectors.
+    A subclass has the parameters of :class:`~sklearn.svm.SVC` that it uses and implements
+    ``_learn``. Labels may be of any type; several classes are learned together, one against the
+    rest, on one shared set of vectors.
     """
 
     C: float
@@ -44,15 +33,12 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     gamma: Any
     coef0: float
     class_weight: Any
-    candidates: Any
     tol: float
     random_state: Any
 
-    _kinds_of_candidates = "'auto', 'all' or an integer"
-
     @abstractmethod
-    def _solve(self, problem: TrainingProblem) -> Fit:
-        """Learn the expansion; parameters of the method itself are checked in here."""
+    def _learn(self, training: TrainingRows) -> Learned:
+        """Learn the expansion."""
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what input fits."""
@@ -83,36 +69,26 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
             # What overflows is found by the checks of the result, which say it in a sentence.
             with np.errstate(all="ignore"):
-                problem, classes = self._problem(X, y, sample_weight)
-                fit = self._solve(problem)
-            self._store(problem, fit, classes)
+                training, classes = self._training_rows(X, y, sample_weight)
+                learned = self._learn(training)
+            self._store(learned, classes)
         except BaseException:
             # Also an interrupt leaves the estimator as it was.
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
-        if fit.warning is not None:
-            warnings.warn(fit.warning, ConvergenceWarning, stacklevel=2)
+        if learned.warning is not None:
+            warnings.warn(learned.warning, ConvergenceWarning, stacklevel=2)
         return self
 
     def _check_parameters(self) -> None:
         check_positive("C", self._unit_cost())
         check_positive("tol", self.tol)
-        self._check_candidates()
 
-    def _check_candidates(self) -> None:
-        auto_or_all = isinstance(self.candidates, str) and self.candidates in ("auto", "all")
-        if not auto_or_all and not is_integer(self.candidates):
-            raise ValueError(
-                f"candidates must be {self._kinds_of_candidates}; got {self.candidates!r}."
-            )
-        if is_integer(self.candidates):
-            check_integer("candidates", self.candidates, least=1)
-
-    def _problem(
+    def _training_rows(
         self, X: Any, y: np.ndarray, sample_weight: Any
-    ) -> tuple[TrainingProblem, np.ndarray]:
-        """Everything a solver needs, and the classes."""
+    ) -> tuple[TrainingRows, np.ndarray]:
+        """Rows that count, with labels and costs, and the classes."""
         check_classification_targets(y)
         if self._is_precomputed() and X.shape[0] != X.shape[1]:
             raise ValueError(
@@ -137,8 +113,7 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         data = X[rows] if len(rows) < X.shape[0] else X
         kernel = self._make_kernel(data, None if sample_weight is None else given)
         targets = signed_targets(codes, len(classes))
-        training = TrainingRows(rows, data, codes, targets, cost, kernel)
-        return self._with_candidates(training), classes
+        return TrainingRows(rows, data, codes, targets, cost, kernel), classes
 
     def _unit_cost(self) -> float:
         """Cost of a row of weight one: C, or one where the method has no C."""
@@ -158,79 +133,21 @@ class SparseKernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             sample_weight=sample_weight,
         )
 
-    def _with_candidates(self, training: TrainingRows) -> TrainingProblem:
-        places = self._choose_candidates(training)
-        vectors = training.vectors(places)
-        values = training.kernel.matrix(training.data, vectors)
-        return TrainingProblem(training, places, vectors, values)
-
-    def _choose_candidates(self, training: TrainingRows) -> np.ndarray:
-        """Places of the rows that may become terms: the distinct ones, or landmarks among them."""
-        codes = training.codes
-        n_rows = len(codes)
-        if self.candidates == "all" and n_rows > ALL_CANDIDATES:
-            raise ValueError(
-                f"candidates='all' with {n_rows} rows asks for a kernel matrix of "
-                f"{8e-9 * n_rows**2:.0f} GB; take candidates='auto' or a number of landmarks."
-            )
-        limit = {"auto": AUTO_CANDIDATES, "all": n_rows}.get(self.candidates, self.candidates)
-        random = check_random_state(self.random_state)
-        rows = np.arange(n_rows)
-        if n_rows > limit:
-            # More than needed: where rows are repeated, enough distinct ones should remain.
-            rows = stratified_rows(codes, min(n_rows, 4 * limit), random)
-        rows = rows[self._distinct(training, rows)]
-        if len(rows) > limit:
-            _, present = np.unique(codes[rows], return_inverse=True)
-            rows = rows[stratified_rows(present, limit, random)]
-        return rows
-
-    def _signed_by_label(self) -> bool:
-        """Whether a term has its row's label as sign: rows are then equal if their labels are."""
-        return False
-
-    def _distinct(self, training: TrainingRows, places: np.ndarray) -> np.ndarray:
-        """Which of the places hold the first of several equal rows."""
-        return np.unique(self._equal_rows(training, places))
-
-    def _equal_rows(self, training: TrainingRows, places: np.ndarray) -> np.ndarray:
-        """For each place, which of the places holds the first row that is equal to it."""
-        if training.kernel.name == "precomputed":
-            return np.arange(len(places))
-        labels = training.codes[places] if self._signed_by_label() else None
-        return first_equal(training.data[places], labels)
-
-    def _caps(self, training: TrainingRows, places: np.ndarray) -> np.ndarray:
-        """Cost of the rows that each candidate stands for.
-
-        Those equal to it; where only some rows are candidates, they share the others of their
-        class in proportion.
-        """
-        equal = self._equal_rows(training, np.arange(len(training.codes)))
-        caps = np.bincount(equal, weights=training.cost)[equal[places]]
-        return training.standing_for_all(places, caps)
-
-    def _store(self, problem: TrainingProblem, fit: Fit, classes: np.ndarray) -> None:
+    def _store(self, learned: Learned, classes: np.ndarray) -> None:
         """Set the fitted attributes."""
-        if not all(np.isfinite(part).all() for part in (fit.coef, fit.intercept, fit.objective)):
-            raise ValueError(
-                "The solution is not finite: the data are too badly scaled for this kernel and C. "
-                "Standardise the features, or take a smaller C."
-            )
-        vectors = problem.vectors[fit.terms]
-        self.expansion_ = KernelExpansion(vectors, fit.coef, fit.intercept, problem.kernel)
+        self.expansion_ = learned.expansion
         self.classes_ = classes
-        if problem.places is not None:
-            self.support_ = problem.training.rows[problem.places[fit.terms]]
+        if learned.support is not None:
+            self.support_ = learned.support
         else:
             self.__dict__.pop("support_", None)  # of an earlier fit
         self.support_vectors_ = self.expansion_.vectors
         self.dual_coef_ = self.expansion_.coef.T
         self.intercept_ = self.expansion_.intercept
         self.n_terms_ = self.expansion_.n_terms
-        self.n_iter_ = fit.n_iter
-        self.objective_ = fit.objective
-        self.history_ = fit.history
+        self.n_iter_ = learned.n_iter
+        self.objective_ = learned.objective
+        self.history_ = learned.history
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Evaluate the decision function.
@@ -309,25 +226,3 @@ def signed_targets(codes: np.ndarray, n_classes: int) -> np.ndarray:
     if n_classes == 2:
         return np.where(codes == 1, 1.0, -1.0)[:, None]
     return np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
-
-
-def first_equal(X: Any, codes: np.ndarray | None = None) -> np.ndarray:
-    """For each row, the index of the first row equal to it (and of the same class, if given)."""
-    first: dict[tuple[bytes, int], int] = {}
-    labels = itertools.repeat(0) if codes is None else codes.tolist()
-    found = zip(_row_bytes(X), labels, strict=False)
-    return np.array([first.setdefault(key, i) for i, key in enumerate(found)], dtype=np.intp)
-
-
-def _row_bytes(X: Any) -> Iterator[bytes]:
-    """Yield what tells one row from another."""
-    if sparse.issparse(X):
-        X = X.copy()
-        X.sum_duplicates()
-        X.eliminate_zeros()
-        for start, stop in itertools.pairwise(X.indptr):
-            yield X.indices[start:stop].tobytes() + b"|" + X.data[start:stop].tobytes()
-    else:
-        # Adding zero turns -0.0 into 0.0, so that equal numbers have equal bytes.
-        for row in X + 0.0:
-            yield row.tobytes()

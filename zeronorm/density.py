@@ -35,7 +35,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from zeronorm.base import ALL_CANDIDATES, AUTO_CANDIDATES, check_sample_weight
+from zeronorm.base import check_sample_weight
+from zeronorm.candidates import ALL_CANDIDATES, AUTO_CANDIDATES
 from zeronorm.checks import check_integer, check_positive, is_integer, is_number
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel, row_blocks

@@ -10,7 +10,7 @@ that the caller passes as ``X``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -162,6 +162,10 @@ class Kernel:
         """Whether :meth:`gradient` exists for this kernel."""
         return self.name in ("linear", "poly", "rbf", "sigmoid")
 
+    def with_gamma(self, gamma: float) -> Kernel:
+        """Return the same kernel with another gamma."""
+        return replace(self, gamma=gamma)
+
     def prepare(self, V: Any) -> Callable[[Any], np.ndarray]:
         """Return a function of X alone that gives ``matrix(X, V)`` for one block of rows.
 
@@ -252,34 +256,68 @@ class Kernel:
         return squared if self.name == "linear" else self._of_product(squared)
 
     def gradient(self, X: Any, V: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Gradient of ``sum(weights * matrix(X, V))`` with respect to the vectors, shape of V.
+        """Gradient of ``sum(weights * matrix(X, V))`` with respect to the vectors, shape of V."""
+        return self.derivatives(X, V, weights)[0]
+
+    def derivatives(
+        self, X: Any, V: np.ndarray, weights: np.ndarray, values: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float]:
+        """Differentiate ``sum(weights * matrix(X, V))`` by the vectors and by gamma.
 
         Costs a few matrix products of the size of ``matrix(X, V)``; no array is larger than a
         block of it.
+
+        Parameters
+        ----------
+        X, V : array of shape (rows, features) and (vectors, features)
+            Arguments of the kernel; the rows may be sparse.
+        weights : ndarray of shape (rows, vectors)
+            Factor of each kernel value.
+        values : ndarray of shape (rows, vectors), optional
+            ``matrix(X, V)``, where it is at hand.
+
+        Returns
+        -------
+        by_vectors : ndarray, shape of V
+            Gradient with respect to the vectors.
+        by_gamma : float
+            Derivative with respect to gamma; zero for the linear kernel, which has none.
         """
         if not self.is_differentiable:
             raise ValueError(f"The {self.name} kernel has no derivative with respect to vectors.")
         V = np.asarray(V, dtype=np.float64)
-        total = np.zeros_like(V)
+        # Sums of the rows, weighted by the slopes; for rbf also of their squared norms, and of 1.
+        moment, count, square = np.zeros_like(V), np.zeros(len(V)), 0.0
         block_of = self.prepare(V)
         for rows in row_blocks(X.shape[0]):
             block = _float_rows(X[rows])
-            slope = weights[rows] * self._slope(block, V, block_of)
-            total += (block.T @ slope).T
+            slope = self._slope(block, V, block_of, None if values is None else values[rows])
+            slope *= weights[rows]
+            moment += (block.T @ slope).T
             if self.name == "rbf":
-                total -= slope.sum(axis=0)[:, None] * V
-        return total
+                count += slope.sum(axis=0)
+                square += float(_squared_norms(block) @ slope.sum(axis=1))
+        along = float(np.sum(moment * V))
+        if self.name == "rbf":
+            distances = square - 2.0 * along + float(count @ _squared_norms(V))
+            return moment - count[:, None] * V, -0.5 * distances / self.gamma
+        return moment, along / self.gamma if self.name != "linear" else 0.0
 
-    def _slope(self, X: Any, V: np.ndarray, block_of: Callable[[Any], np.ndarray]) -> Any:
+    def _slope(
+        self,
+        X: Any,
+        V: np.ndarray,
+        block_of: Callable[[Any], np.ndarray],
+        values: np.ndarray | None,
+    ) -> np.ndarray:
         """Factor of the derivative: of x for the product kernels, of (x - v) for rbf."""
         if self.name == "linear":
-            return 1.0
-        if self.name == "rbf":
-            return 2.0 * self.gamma * block_of(X)
-        if self.name == "sigmoid":
-            return self.gamma * (1.0 - block_of(X) ** 2)
+            return np.ones((X.shape[0], len(V)))
+        if self.name in ("rbf", "sigmoid"):
+            known = block_of(X) if values is None else values
+            return self.gamma * (2.0 * known if self.name == "rbf" else 1.0 - known**2)
         if self.degree == 0:
-            return 0.0
+            return np.zeros((X.shape[0], len(V)))
         product = self.gamma * _dense(X @ V.T) + self.coef0
         return self.gamma * self.degree * product ** (self.degree - 1)
 

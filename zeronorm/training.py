@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
 
 
@@ -101,3 +102,27 @@ class Fit:
     n_iter: int
     history: dict[str, np.ndarray]
     warning: str | None = None
+
+
+@dataclass
+class Learned:
+    """A finished model: the expansion, the rows that became terms (where they are), a record."""
+
+    expansion: KernelExpansion
+    support: np.ndarray | None
+    objective: float
+    n_iter: int
+    history: dict[str, np.ndarray]
+    warning: str | None = None
+
+
+def learned_expansion(
+    vectors: Any, coef: np.ndarray, intercept: np.ndarray, kernel: Kernel
+) -> KernelExpansion:
+    """Put together what was learned; a sentence if it is not finite."""
+    if not all(np.isfinite(part).all() for part in (coef, intercept)):
+        raise ValueError(
+            "The solution is not finite: the data are too badly scaled for this kernel and C. "
+            "Standardise the features, or take a smaller C."
+        )
+    return KernelExpansion(vectors, coef, intercept, kernel)

@@ -25,7 +25,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state, get_tags
 
-from zeronorm.base import Fit, SparseKernelClassifier, TrainingProblem, TrainingRows
+from zeronorm.candidates import SparseKernelClassifier
 from zeronorm.checks import check_integer, check_share, is_integer
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
@@ -34,6 +34,7 @@ from zeronorm.sampling import deal_rows, stratified_rows
 from zeronorm.solvers.cross_entropy import Judge, Minimum, descend, minimise
 from zeronorm.solvers.hinge_lp import Box, one_norm_support
 from zeronorm.solvers.hinge_subsets import HingeSubsets
+from zeronorm.training import Fit, TrainingProblem, TrainingRows
 
 #: With more rows than this, candidates come from blocks of about this many, and the search judges
 #: sets on a sample of this many.

@@ -23,13 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.base import Fit, SparseKernelClassifier, TrainingProblem
+from zeronorm.candidates import SparseKernelClassifier
 from zeronorm.checks import check_integer, check_positive, is_number
 from zeronorm.classifiers.outputs import join_outputs
 from zeronorm.kernels import Kernel
 from zeronorm.solvers.gcv import criteria, hat_matrix, working_problem
 from zeronorm.solvers.irwls import SmoothHingePath
 from zeronorm.solvers.output import OutputSolution
+from zeronorm.training import Fit, TrainingProblem
 
 #: What "gcv" tries: λ in units of the smallest that leaves no term, gamma in those of "scale".
 LAMS = (0.3, 0.1, 0.03, 0.01, 0.003)

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from zeronorm.base import Fit, SparseKernelClassifier, TrainingProblem
+from zeronorm.candidates import SparseKernelClassifier
 from zeronorm.classifiers.outputs import join_outputs
 from zeronorm.solvers.hinge_lp import Box, solve_one_norm
+from zeronorm.training import Fit, TrainingProblem
 
 
 class OneNormSVC(SparseKernelClassifier):

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from zeronorm.base import Fit
+from zeronorm.training import Fit
 
 
 class Output(Protocol):

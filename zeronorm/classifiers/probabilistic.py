@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.base import SparseKernelClassifier
+from zeronorm.candidates import SparseKernelClassifier
 
 
 class ProbabilisticClassifier(SparseKernelClassifier):

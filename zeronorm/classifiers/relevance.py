@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from zeronorm.base import Fit, TrainingProblem
 from zeronorm.checks import check_integer
 from zeronorm.classifiers.probabilistic import ProbabilisticClassifier
 from zeronorm.solvers.sparse_bayes import SparseBayes, maximise_evidence
 from zeronorm.solvers.sparse_bayes_model import Basis, Logistic
+from zeronorm.training import Fit, TrainingProblem
 
 
 class RelevanceVectorClassifier(ProbabilisticClassifier):

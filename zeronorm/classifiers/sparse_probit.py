@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from zeronorm.base import Fit, TrainingProblem
 from zeronorm.checks import check_integer
 from zeronorm.classifiers.probabilistic import ProbabilisticClassifier
 from zeronorm.classifiers.rounds import fit_of_rounds
 from zeronorm.solvers.reweighting import Penalty, reweight
 from zeronorm.solvers.smooth_ridge import ProbitLoss, SmoothRidge
+from zeronorm.training import Fit, TrainingProblem
 
 
 class SparseProbitClassifier(ProbabilisticClassifier):

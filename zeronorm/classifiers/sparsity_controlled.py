@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from zeronorm.base import Fit, SparseKernelClassifier, TrainingProblem
+from zeronorm.candidates import SparseKernelClassifier
 from zeronorm.checks import check_integer, check_positive
 from zeronorm.classifiers.outputs import join_outputs
 from zeronorm.solvers.hinge_lasso import HingeLasso
+from zeronorm.training import Fit, TrainingProblem
 
 
 class SparsityControlledSVC(SparseKernelClassifier):

@@ -23,16 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.base import (
-    Fit,
-    SparseKernelClassifier,
-    TrainingProblem,
-)
+from zeronorm.candidates import SparseKernelClassifier
 from zeronorm.checks import check_integer, check_not_negative
 from zeronorm.classifiers.rounds import fit_of_rounds
 from zeronorm.solvers.hinge_lp import HingeLP, solve_largest_coefficient
 from zeronorm.solvers.hinge_ridge import HingeRidge
 from zeronorm.solvers.reweighting import Penalty, reweight
+from zeronorm.training import Fit, TrainingProblem
 
 
 class ZeroNormSVC(SparseKernelClassifier):

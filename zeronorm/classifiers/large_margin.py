@@ -1,0 +1,247 @@
+"""Sparse large margin classifiers: a given number of terms, whose vectors are free points.
+
+Wu, Schölkopf & Bakir (2005), SLMC. Among all expansions of m terms, wherever their vectors lie,
+
+    min   ½ ‖w‖² + C Σ hinge(y_i f(x_i)),    w = Σ_j β_j φ(z_j),   j = 1 … m        (5)-(8)
+
+``solvers/prototypes.py`` descends on W(Z), the optimum for fixed vectors. The function has many
+local minima; a start that grows the set vector by vector, each where it promises most, and moves
+all of them now and then, is rarely beaten by k-means centres. With many rows the vectors are
+learned on samples that grow, each starting from the last, and only the coefficients of the final
+vectors are solved on all rows. That solution has a duality gap; the place of the vectors has none,
+the problem not being convex.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.utils import check_array, check_random_state
+
+from zeronorm.base import KernelClassifier
+from zeronorm.checks import check_integer
+from zeronorm.classifiers.learned_vectors import VectorLearner
+from zeronorm.expansion import KernelExpansion
+from zeronorm.solvers.prototypes import Descent, Prototypes
+from zeronorm.training import Learned, TrainingRows
+
+#: Relative progress of a step at which the vectors rest, as a share of ``tol``.
+RESTING = 0.1
+
+
+class SparseLargeMarginClassifier(KernelClassifier):
+    """Support vector classifier with a given number of terms, whose vectors are learned.
+
+    The expansion vectors are not rows of the training data but points that are moved until the
+    margin is as large as it gets with so few of them.
+
+    Parameters
+    ----------
+    n_terms : int, default=10
+        Number of kernel terms, at most: vectors that would add nothing are left out.
+    C : float, default=1.0
+        Cost of a margin error, as in :class:`~sklearn.svm.SVC`.
+    kernel : {"linear", "poly", "rbf"}, default="rbf"
+        Kernel function; it must be positive semidefinite and have a derivative.
+    degree : float, default=3
+        Degree of the polynomial kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel coefficient of "rbf" and "poly", as in :class:`~sklearn.svm.SVC`.
+    coef0 : float, default=0.0
+        Constant of "poly".
+    learn_gamma : bool, default=False
+        Whether the width is learned together with the vectors, from ``gamma`` on.
+    init : {"greedy", "kmeans"}, array of shape (n_vectors, n_features), fitted classifier or \
+KernelExpansion, default="greedy"
+        Where the vectors start: one after the other where they promise most; at the centres of
+        each class; or at given places, whose number then has to be ``n_terms``.
+    n_init : int, default=1
+        Number of starts with different draws; the one with the lowest objective is kept.
+    class_weight : dict or "balanced", optional
+        Factor of C for each class.
+    tol : float, default=1e-4
+        Relative duality gap of the coefficients.
+    max_iter : int, default=50
+        Most steps with all the vectors, on each sample of the rows.
+    random_state : int, RandomState instance or None, default=None
+        Draws candidates for the vectors, and the samples of more than 2 000 rows.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    expansion_ : KernelExpansion
+        The learned function; ``expansion_.save`` writes it.
+    n_terms_ : int
+        Number of kernel terms.
+    support_vectors_ : ndarray of shape (n_terms, n_features)
+        The learned vectors.
+    dual_coef_ : ndarray of shape (n_outputs, n_terms)
+        Coefficients, with plain signs: positive speaks for the class of the output.
+    intercept_ : ndarray of shape (n_outputs,)
+        Constants.
+    objective_ : float
+        ½‖w‖² + C Σ hinge, summed over the outputs.
+    n_iter_ : int
+        Steps with all the vectors.
+    history_ : dict of ndarray
+        For every stage: "terms", "rows" and "objective" (with the hinge rounded off, which is
+        less; the costs of a sample stand for all rows).
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+
+    See Also
+    --------
+    SparseSVC : Chooses the number of terms, C and gamma too.
+    SVCReducer : Makes a fitted SVC smaller.
+
+    References
+    ----------
+    Mingrui Wu, Bernhard Schölkopf, Gökhan Bakir: Building sparse large margin classifiers.
+    Proceedings of the 22nd International Conference on Machine Learning (2005).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from zeronorm import SparseLargeMarginClassifier
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = SparseLargeMarginClassifier(n_terms=4, C=10, random_state=0).fit(X, y)
+    >>> model.n_terms_, model.score(X, y)
+    (4, 0.97)
+    """
+
+    def __init__(
+        self,
+        n_terms: int = 10,
+        *,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: float = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        learn_gamma: bool = False,
+        init: Any = "greedy",
+        n_init: int = 1,
+        class_weight: Any = None,
+        tol: float = 1e-4,
+        max_iter: int = 50,
+        random_state: Any = None,
+    ) -> None:
+        self.n_terms = n_terms
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.learn_gamma = learn_gamma
+        self.init = init
+        self.n_init = n_init
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_integer("n_terms", self.n_terms, least=1)
+        check_integer("n_init", self.n_init, least=1)
+        check_integer("max_iter", self.max_iter, least=1)
+        check_learnable(self.kernel)
+        if self.learn_gamma and self.kernel == "linear":
+            raise ValueError("The linear kernel has no gamma to learn.")
+        if isinstance(self.init, str) and self.init not in ("greedy", "kmeans"):
+            raise ValueError(
+                "init must be 'greedy', 'kmeans', an array of vectors, a fitted classifier or a "
+                f"KernelExpansion; got {self.init!r}."
+            )
+
+    def _training_rows(
+        self, X: Any, y: np.ndarray, sample_weight: Any
+    ) -> tuple[TrainingRows, np.ndarray]:
+        found = super()._training_rows(X, y, sample_weight)
+        check_terms(self.n_terms, X.shape[0])
+        return found
+
+    def _learn(self, training: TrainingRows) -> Learned:
+        random = check_random_state(self.random_state)
+        best: tuple[float, Learned] | None = None
+        for _ in range(self.n_init):
+            learner = VectorLearner(training, random, learn_gamma=self.learn_gamma)
+            current, descent = learner.settle(
+                self._start(learner), self.max_iter, RESTING * self.tol
+            )
+            if best is None or current.value < best[0]:
+                best = current.value, self._finish(learner, current, descent)
+        assert best is not None
+        return best[1]
+
+    def _finish(self, learner: VectorLearner, current: Prototypes, descent: Descent) -> Learned:
+        learned = learner.finish(current, self.tol)
+        learned.n_iter = descent.steps
+        if learned.warning is None and descent.progress > self.tol:
+            learned.warning = (
+                f"After {descent.steps} steps the vectors still moved: the objective fell by "
+                f"{descent.progress:.1e} a step, relatively (tol={self.tol:g}). Raise max_iter "
+                "or tol."
+            )
+        return learned
+
+    def _start(self, learner: VectorLearner) -> Prototypes:
+        if isinstance(self.init, str) and self.init == "greedy":
+            current = learner.single()
+            learner.grow(current, self.n_terms)
+            return current
+        if isinstance(self.init, str):
+            return learner.at(class_centres(learner, self.n_terms))
+        return learner.at(self._given_vectors(learner.training.data.shape[1]))
+
+    def _given_vectors(self, n_features: int) -> np.ndarray:
+        if isinstance(self.init, KernelExpansion) or hasattr(self.init, "predict"):
+            vectors = KernelExpansion.from_estimator(self.init).vectors
+        else:
+            vectors = check_array(self.init, dtype=np.float64, input_name="init")
+        if vectors.shape != (self.n_terms, n_features):
+            raise ValueError(
+                f"init holds vectors of shape {vectors.shape}; n_terms={self.n_terms} and "
+                f"{n_features} features ask for {(self.n_terms, n_features)}."
+            )
+        return vectors
+
+
+def class_centres(learner: VectorLearner, count: int) -> np.ndarray:
+    """Centres of every class by k-means, shared out by its rows; at least one of each."""
+    training, rows = learner.training, learner.samples[0]
+    data, codes, cost = training.data[rows], training.codes[rows], training.cost[rows]
+    sizes = np.bincount(codes)
+    shares = np.maximum(1, np.floor(count * sizes / len(codes)).astype(int))
+    while shares.sum() < count:
+        shares[np.argmax(sizes / shares)] += 1
+    centres = []
+    for code, share in enumerate(shares):
+        of_class = np.flatnonzero(codes == code)
+        kmeans = KMeans(
+            min(share, len(of_class)), n_init=1, random_state=learner.random.randint(2**31 - 1)
+        )
+        kmeans.fit(data[of_class], sample_weight=cost[of_class])
+        centres.append(kmeans.cluster_centers_)
+    found = np.vstack(centres)
+    # Fewer vectors than classes: those of the largest classes.
+    return found[np.argsort(-sizes, kind="stable")[:count]] if count < len(sizes) else found
+
+
+def check_terms(n_terms: int, n_rows: int) -> None:
+    """Raise a sentence if there are to be more terms than training rows."""
+    if n_terms > n_rows:
+        raise ValueError(f"n_terms={n_terms} is more than the {n_rows} training rows.")
+
+
+def check_learnable(kernel: Any) -> None:
+    """Raise a sentence unless the vectors of this kernel can be learned."""
+    if not isinstance(kernel, str) or kernel not in ("linear", "poly", "rbf"):
+        raise ValueError(
+            "Learned vectors need a kernel with a derivative that is positive semidefinite: "
+            f"'rbf', 'poly' or 'linear'; got {kernel!r}. With other kernels the terms must be "
+            "training rows, as in ZeroNormSVC."
+        )

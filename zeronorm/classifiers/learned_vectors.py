@@ -1,0 +1,133 @@
+"""How learned vectors come about on training rows: samples, starts, growth, the final solution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from zeronorm.kernels import Kernel
+from zeronorm.sampling import stratified_rows
+from zeronorm.solvers.prototypes import Descent, LargeMargin, Prototypes
+from zeronorm.training import Learned, TrainingRows, learned_expansion
+
+#: The vectors are learned on samples of so many rows, one after the other, as far as there are.
+SAMPLES = (2_000, 8_000, 32_000)
+
+#: Rows among which the next vectors are looked for, at least, and for each vector to come.
+CANDIDATES, CANDIDATES_EACH = 64, 4
+
+#: Most steps, and the relative progress to stop at, while the set of vectors still grows.
+GROWING_STEPS, GROWING_TOLERANCE = 15, 1e-5
+
+
+class VectorLearner:
+    """Learns vectors on training rows: on a first sample, then on larger ones.
+
+    Parameters
+    ----------
+    training : TrainingRows
+        The rows.
+    random : RandomState
+        Draws samples and candidates.
+    learn_gamma : bool
+        Whether the width is learned too.
+    """
+
+    def __init__(
+        self, training: TrainingRows, random: np.random.RandomState, *, learn_gamma: bool = False
+    ) -> None:
+        self.training, self.random, self.learn_gamma = training, random, learn_gamma
+        self.samples = nested_samples(training.codes, random)
+        self.history: dict[str, list[float]] = {"terms": [], "rows": [], "objective": []}
+
+    def on_rows(self, places: np.ndarray, kernel: Kernel, vectors: Any, coef: Any) -> Prototypes:
+        """Put vectors on some of the rows, which stand for all."""
+        targets, cost = self.training.targets[places], self.training.scaled_cost(places)
+        data = self.training.data
+        some = data if len(places) == data.shape[0] else data[places]
+        return Prototypes(some, LargeMargin(targets, cost), kernel, vectors, coef)
+
+    def single(self) -> Prototypes:
+        """One vector: the mean of a class, whichever is best."""
+        rows, cost = self.samples[0], self.training.cost[self.samples[0]]
+        data, codes = self.training.data[rows], self.training.codes[rows]
+        shares = np.where(codes == np.arange(codes.max() + 1)[:, None], cost, 0.0)
+        means = np.asarray((shares / shares.sum(axis=1, keepdims=True)) @ data)
+        rivals = [self.on_rows(rows, self.training.kernel, mean[None], None) for mean in means]
+        return min(rivals, key=lambda one: one.value)
+
+    def at(self, vectors: np.ndarray, kernel: Kernel | None = None) -> Prototypes:
+        """Start from given vectors."""
+        return self.on_rows(self.samples[0], kernel or self.training.kernel, vectors, None)
+
+    def grow(self, current: Prototypes, size: int) -> None:
+        """Add vectors until there are ``size``, or none adds anything; move all after doublings."""
+        while len(current.vectors) < size:
+            wanted = min(2 * len(current.vectors), size) - len(current.vectors)
+            added = current.grow(self._candidates(wanted), wanted)
+            self.descend(current, GROWING_STEPS, GROWING_TOLERANCE)
+            if added < wanted:
+                return
+
+    def _candidates(self, count: int) -> np.ndarray:
+        rows = self.samples[0]
+        wanted = max(CANDIDATES, CANDIDATES_EACH * count)
+        if len(rows) > wanted:
+            rows = rows[stratified_rows(self.training.codes[rows], wanted, self.random)]
+        chosen = self.training.data[rows]
+        return chosen.toarray() if sparse.issparse(chosen) else np.asarray(chosen)
+
+    def descend(self, current: Prototypes, steps: int, tolerance: float) -> Descent:
+        """Move the vectors, and keep a record."""
+        done = current.descend(max_steps=steps, tolerance=tolerance, learn_gamma=self.learn_gamma)
+        self.history["terms"].append(len(current.vectors))
+        self.history["rows"].append(current.X.shape[0])
+        self.history["objective"].append(current.value)
+        return done
+
+    def settle(
+        self, current: Prototypes, steps: int, tolerance: float
+    ) -> tuple[Prototypes, Descent]:
+        """Move the vectors until they rest, on each sample in turn; the last descent as well."""
+        done = self.descend(current, steps, tolerance)
+        for rows in self.samples[1:]:
+            current = self.on_rows(rows, current.kernel, current.vectors, current.coef)
+            done = self.descend(current, steps, tolerance)
+        return current, done
+
+    def finish(self, current: Prototypes, tolerance: float) -> Learned:
+        """Solve the coefficients on all rows, as they are, to a duality gap."""
+        everyone = np.arange(len(self.training.codes))
+        task = LargeMargin(self.training.targets, self.training.cost)
+        if current.X.shape[0] < len(everyone):
+            current = Prototypes(
+                self.training.data, task, current.kernel, current.vectors, current.coef
+            )
+        current.accept(task.certified(current.features, tolerance))
+        used = current.coef.any(axis=1)
+        expansion = learned_expansion(
+            current.vectors[used], current.coef[used], current.intercept, current.kernel
+        )
+        gap = current.solution.gap
+        warning = None
+        if not gap <= tolerance:
+            warning = (
+                f"The coefficients have a relative duality gap of {gap:.1e} (tol={tolerance:g}). "
+                "Standardise the features, or take a more moderate C."
+            )
+        history = {key: np.array(values) for key, values in self.history.items()}
+        return Learned(expansion, None, current.value, 0, history, warning)
+
+
+def nested_samples(codes: np.ndarray, random: np.random.RandomState) -> list[np.ndarray]:
+    """Draw samples of the rows, each part of the next; the last is all rows if they are few."""
+    places = np.arange(len(codes))
+    samples = [places]
+    for size in reversed(SAMPLES):
+        if size < len(samples[0]):
+            larger = samples[0]
+            _, present = np.unique(codes[larger], return_inverse=True)
+            samples.insert(0, larger[stratified_rows(present, size, random)])
+    return samples if len(codes) <= SAMPLES[-1] else samples[:-1]
