@@ -4,17 +4,20 @@ from pathlib import Path
 
 from benchmarks import (
     fit_time,
+    frontier,
     growth,
     kim_table,
     mannor_synthetic,
     mannor_tables,
     prediction,
     record,
+    scale,
     search_time,
     ssvc_table,
 )
 
 STUDIES = {
+    "Error against the number of terms": frontier,
     "The table of Huang et al. (2010)": ssvc_table,
     "The tables of Mannor et al. (2005)": mannor_tables,
     "The comparison of Kim (2009)": kim_table,
@@ -22,6 +25,7 @@ STUDIES = {
     "Fit time beside SVC.fit": fit_time,
     "Time of the cross-entropy search": search_time,
     "Growth with the number of rows": growth,
+    "Large sets": scale,
     "Prediction": prediction,
 }
 

@@ -10,10 +10,10 @@ import sys
 import numpy as np
 import pytest
 from rich.console import Console
-from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
 from zeronorm import __version__, cli, comparison
+from zeronorm.classifiers import sparse_svc
 from zeronorm.comparison import Contender, Plan, Rows, compare, time_prediction
 from zeronorm.table_model import TableEncoder, TableModel
 from zeronorm.tabular import Column, read_table
@@ -55,9 +55,11 @@ def data(tmp_path):
 def small_grid(monkeypatch):
     """Let the searches have one candidate each, so that a test takes no time."""
     monkeypatch.setattr(comparison, "SVC_C_VALUES", (1.0,))
-    monkeypatch.setattr(comparison, "SPARSE_C_VALUES", (1.0,))
     monkeypatch.setattr(comparison, "GAMMA_FACTORS", (1.0,))
     monkeypatch.setattr(comparison, "PREDICTION_ROWS", 1_000)
+    monkeypatch.setattr(sparse_svc, "C_VALUES", (1.0,))
+    monkeypatch.setattr(sparse_svc, "GAMMA_FACTORS", (0.3,))
+    monkeypatch.setattr(sparse_svc, "SIZES", ((1, 2),))
 
 
 @pytest.fixture
@@ -86,8 +88,8 @@ class TestFit:
         code, out, err = fit(data)
         assert code == 0
         assert err == ""  # no bar where nobody looks at it
-        header = next(line for line in out.splitlines() if "ZeroNormSVC" in line)
-        assert header.index("SVC") < header.index("ZeroNormSVC")
+        header = next(line for line in out.splitlines() if "SparseSVC" in line)
+        assert header.index("SVC") < header.index("SparseSVC")
         for label in (
             "│ error ",
             "kernel terms",
@@ -108,7 +110,7 @@ class TestFit:
         out_path = tmp_path / "model.json"
         code, out, err = fit(data, "--out", out_path)
         assert code == 0
-        assert f"Saved ZeroNormSVC as {out_path}." in err
+        assert f"Saved SparseSVC as {out_path}." in err
         document = json.loads(out_path.read_text())
         terms = next(line for line in out.splitlines() if "kernel terms" in line)
         assert terms.split()[-2] == str(len(document["expansion"]["coef"]))
@@ -146,15 +148,27 @@ class TestFit:
         assert fitted.count("90 rows") == 2
 
     def test_a_fit_that_does_not_converge_is_reported(self, fit, data, monkeypatch):
-        def impatient(random_state=0):
+        def impatient(n_terms="auto"):
             return [
-                Contender(name, SVC(max_iter=1), GridSearchCV, (1.0,)) for name in ("SVC", "other")
+                Contender(name, lambda *_: SVC(gamma=1.0, max_iter=1), 0)
+                for name in ("SVC", "other")
             ]
 
         monkeypatch.setattr(comparison, "contenders", impatient)
         code, _, err = fit(data)
         assert code == 0
         assert "SVC did not converge: Solver terminated early" in err
+
+    def test_a_number_of_terms(self, fit, data):
+        code, out, _ = fit(data, "--terms", 3)
+        assert code == 0
+        terms = next(line for line in out.splitlines() if "kernel terms" in line)
+        assert terms.split()[-2] == "3"
+
+    def test_more_terms_than_rows(self, fit, data):
+        code, _, err = fit(data, "--terms", 61)
+        assert code == 2
+        assert "--terms 61 is more than the 60 rows of a training fold" in err
 
 
 class TestRoundTrip:
@@ -328,17 +342,16 @@ class TestComparison:
         X = np.column_stack([np.arange(n_rows), y + rng.normal(size=n_rows)])
         searched, fitted = [], []
 
-        class Search(GridSearchCV):
-            def fit(self, X, y):
-                searched.append(set(X[:, 0].astype(int)))
-                return super().fit(X, y)
+        def choose(rows, counter, plan):
+            searched.append(set(rows.X[:, 0].astype(int)))
+            return comparison.choose_svc(rows, counter, plan)
 
         class Encoder(TableEncoder):
             def fit(self, X, y=None):
                 fitted.append(set(X[:, 0].astype(int)))
                 return super().fit(X)
 
-        contender = Contender("SVC", SVC(), Search, (1.0,))
+        contender = Contender("SVC", choose, 1)
         encoder = Encoder([Column("row"), Column("x")])
         comparison.measure(contender, Rows(X, y, encoder), Plan(folds=folds))
 
@@ -370,10 +383,9 @@ class TestComparison:
         assert rows.draw(1000, random_state=0) is rows
         assert rows.draw(None, random_state=0) is rows
 
-    def test_C_follows_the_number_of_rows(self, monkeypatch):
-        """A term must be worth as many standard errors of the loss in a large file as in a draw."""
+    def test_C_follows_the_number_of_rows(self, small_grid, monkeypatch):
+        """The losses of a large file must weigh as much in sum as those of the draw."""
         monkeypatch.setattr(comparison, "TUNING_ROWS", 50)
-        monkeypatch.setattr(comparison, "SPARSE_C_VALUES", (2.0,))
         y = np.arange(200) % 2
         X = (3.0 * y + np.random.default_rng(0).normal(size=200))[:, None]
         rows = Rows(X, y, TableEncoder([Column("x")]))
@@ -381,9 +393,9 @@ class TestComparison:
             comparison.tune_and_fit(contender, rows, Plan())
             for contender in comparison.contenders()
         )
-        assert sparse.classifier.C == pytest.approx(2.0 * np.sqrt(1000 / 200))
+        assert sparse.classifier.C == pytest.approx(1.0 * 50 / 200)
         assert plain.classifier.C in comparison.SVC_C_VALUES
-        assert sparse.classifier.tol == 1e-4  # only the tuning is loose
+        assert sparse.classifier.n_terms in (1, 2)
 
     def test_a_short_fit_is_timed_three_times(self, monkeypatch):
         clock = iter([0.0, 0.1, 1.0, 1.05, 2.0, 2.3, 10.0, 19.0])

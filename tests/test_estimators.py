@@ -27,10 +27,14 @@ def all_estimators():
     return sorted(found, key=lambda item: item.__name__)
 
 
+#: Of the estimators that choose their parameters, less to choose from.
+CHEAP = {"SparseSVC": {"C": (1.0, 10.0), "gamma": "scale", "cv": 3, "n_init": 1}}
+
+
 def settings():
     """Each estimator with its defaults, and with what takes another road through the code."""
     for estimator in all_estimators():
-        yield estimator()
+        yield estimator(**CHEAP.get(estimator.__name__, {}))
         if estimator is zeronorm.ZeroNormSVC:
             yield estimator(variant="B")
             yield estimator(variant="W")
@@ -41,10 +45,21 @@ def settings():
         if estimator is zeronorm.CrossEntropySVC:
             yield estimator(adaptive=True, sample_size=20, polish=False, candidates=30)
             yield estimator(signs="free", sample_size=20)
+        if estimator is zeronorm.ReducedSVC:
+            yield estimator(modified=False)
+        if estimator is zeronorm.SVCReducer:
+            yield estimator(method="modified", max_error=0.05)
+            yield estimator(method="exact")
 
 
 #: Checks that a method cannot pass, each with the reason.
-EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
+OF_SVC = "SVC: gamma='scale' does not count weights, and libsvm stops early"
+EXPECTED_FAILURES: dict[str, dict[str, str]] = {
+    "SVCReducer": {
+        "check_sample_weight_equivalence_on_dense_data": OF_SVC,
+        "check_sample_weight_equivalence_on_sparse_data": OF_SVC,
+    }
+}
 
 
 @parametrize_with_checks(

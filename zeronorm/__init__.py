@@ -4,12 +4,16 @@ from zeronorm.classifiers.cross_entropy import CrossEntropySVC
 from zeronorm.classifiers.irwls import IRWLSClassifier
 from zeronorm.classifiers.large_margin import SparseLargeMarginClassifier
 from zeronorm.classifiers.linear_programming import LinearProgrammingSVC, OneNormSVC
+from zeronorm.classifiers.reduced import ReducedSVC
 from zeronorm.classifiers.relevance import RelevanceVectorClassifier
 from zeronorm.classifiers.sparse_probit import SparseProbitClassifier
+from zeronorm.classifiers.sparse_svc import SparseSVC
 from zeronorm.classifiers.sparsity_controlled import SparsityControlledSVC
 from zeronorm.classifiers.zero_norm import ZeroNormSVC
 from zeronorm.density import SparseKernelDensity
+from zeronorm.displays import SparsityPathDisplay
 from zeronorm.expansion import KernelExpansion
+from zeronorm.reduction import SVCReducer
 
 __version__ = "0.1.0"
 
@@ -19,11 +23,15 @@ __all__ = [
     "KernelExpansion",
     "LinearProgrammingSVC",
     "OneNormSVC",
+    "ReducedSVC",
     "RelevanceVectorClassifier",
+    "SVCReducer",
     "SparseKernelDensity",
     "SparseLargeMarginClassifier",
     "SparseProbitClassifier",
+    "SparseSVC",
     "SparsityControlledSVC",
+    "SparsityPathDisplay",
     "ZeroNormSVC",
     "__version__",
 ]

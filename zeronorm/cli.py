@@ -71,6 +71,10 @@ def fit(
         Path | None, typer.Option(metavar="MODEL.json", help="Where to save the sparse model.")
     ] = None,
     folds: Annotated[int, typer.Option(min=3, help="Folds on which the error is measured.")] = 5,
+    terms: Annotated[
+        int | None,
+        typer.Option(min=1, help="Kernel terms of the sparse model; otherwise it chooses."),
+    ] = None,
     drop: Annotated[
         list[str], typer.Option(metavar="COLUMN", help="Leave this column out. May be repeated.")
     ] = [],  # noqa: B006 (typer copies it)
@@ -95,8 +99,9 @@ def fit(
         columns, notes = infer_columns(table, leave_out={target, *drop}, as_category=category)
         _print_notes(notes)
         rows = Rows(to_matrix(table, columns), classes.codes, TableEncoder(columns))
+        _check_terms(terms, len(rows.y), folds)
         with _progress_bar(Console(stderr=True), count_fits(folds)) as counter_path:
-            plan = Plan(folds, n_jobs, random_state, counter_path)
+            plan = Plan(folds, n_jobs, random_state, counter_path, terms or "auto")
             results = compare(rows, plan)
         models = [
             TableModel(target, classes.classes, r.final.encoder, r.final.expansion) for r in results
@@ -149,6 +154,14 @@ def _one_sentence_errors() -> Iterator[None]:
 def _print_notes(notes: Iterable[str]) -> None:
     for note in notes:
         typer.echo(note, err=True)
+
+
+def _check_terms(terms: int | None, n_rows: int, folds: int) -> None:
+    fewest = n_rows - -(-n_rows // folds)
+    if terms is not None and terms > fewest:
+        raise TableError(
+            f"--terms {terms} is more than the {fewest} rows of a training fold; take fewer terms."
+        )
 
 
 def _check_out(out: Path, *inputs: Path) -> None:
@@ -223,7 +236,7 @@ def comparison_table(
     screen = ScreenTable(
         title=Text(title),
         caption=Text(
-            f"Error: {folds}-fold cross-validation, C and gamma chosen inside the training folds, "
+            f"Error: {folds}-fold cross-validation, everything chosen inside the training folds, "
             f"± standard error. Always guessing the commonest class: {_percent(1 - commonest)}. "
             "Times are of one core."
         ),

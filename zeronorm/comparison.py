@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,24 +18,24 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from zeronorm.classifiers.zero_norm import ZeroNormSVC
+from zeronorm.classifiers.sparse_svc import SparseSVC
 from zeronorm.expansion import KernelExpansion
-from zeronorm.model_selection import sparse_search
 from zeronorm.sampling import stratified_rows
 from zeronorm.table_model import TableEncoder
 
-#: Parameters are tuned on at most so many rows: a grid of fits on more would take minutes.
+#: `SVC` is tuned on at most so many rows, as many as SparseSVC takes: a grid of fits on more
+#: would take minutes.
 TUNING_ROWS = 2_000
 #: `SVC` is fitted on at most so many rows: the time of one fit grows with their square.
 SVC_ROWS = 5_000
 INNER_FOLDS = 3
-#: Values of C to try; of the sparse classifier those for :data:`REFERENCE_ROWS` rows.
+#: Values of C to try for `SVC`.
 SVC_C_VALUES = (0.1, 1.0, 10.0, 100.0)
-SPARSE_C_VALUES = (0.3, 1.0, 3.0, 10.0)
-REFERENCE_ROWS = 1_000
 #: Kernel widths to try, as multiples of gamma="scale".
 GAMMA_FACTORS = (0.1, 0.3, 1.0, 3.0)
 PREDICTION_ROWS = 100_000
+#: For the progress bar: how many fits of an `SVC` a choice of `SparseSVC` takes as long as.
+SPARSE_STEPS = 40
 
 
 class FitCounter(TransformerMixin, BaseEstimator):
@@ -63,33 +63,6 @@ class FitCounter(TransformerMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
-
-
-@dataclass(frozen=True)
-class Contender:
-    """A classifier, the search that tunes it, and the rows it can take."""
-
-    name: str
-    classifier: Any
-    search: Callable[..., GridSearchCV]
-    C_values: tuple[float, ...]
-    max_rows: int | None = None
-    tuning_parameters: dict[str, Any] = field(default_factory=dict)
-    counts_terms: bool = False
-
-    def C_factor(self, n_rows: int) -> float:
-        """Return by how much C is multiplied for `n_rows` rows.
-
-        What a kernel term costs does not grow with the rows, but the sum of the losses does, and
-        its standard error by the square root: C follows that, so that a term has to be worth as
-        many standard errors in a large file as in a small one.
-        """
-        return float(np.sqrt(REFERENCE_ROWS / n_rows)) if self.counts_terms else 1.0
-
-    @property
-    def fits_a_search(self) -> int:
-        """Fits of one tuning: the grid on every inner fold, and the best on all their rows."""
-        return len(self.C_values) * len(GAMMA_FACTORS) * INNER_FOLDS + 1
 
 
 @dataclass(frozen=True)
@@ -140,12 +113,15 @@ class Plan:
         Seed of folds, draws and classifiers.
     counter_path : str or None
         See :class:`FitCounter`.
+    n_terms : "auto" or int
+        Terms of the sparse classifier.
     """
 
     folds: int = 5
     n_jobs: int | None = None
     random_state: int = 0
     counter_path: str | None = None
+    n_terms: Any = "auto"
 
 
 @dataclass(frozen=True)
@@ -191,26 +167,80 @@ class Result:
         return float(self.fold_errors.std(ddof=1) / np.sqrt(len(self.fold_errors)))
 
 
-def contenders(random_state: int = 0) -> list[Contender]:
-    """Return the tuned `SVC` and the sparse classifier."""
-    # A fit that fails is a bug, not a bad parameter.
-    plain_search = partial(GridSearchCV, error_score="raise")
+@dataclass(frozen=True)
+class Contender:
+    """How a classifier is chosen on some rows, and how many it can be fitted on.
+
+    Parameters
+    ----------
+    name : str
+        What the table calls it.
+    choose : callable
+        Takes rows, a counter of fits and the plan; returns the classifier, all its parameters
+        chosen, unfitted.
+    steps : int
+        How many fits `choose` counts.
+    max_rows : int or None
+        Most rows that it is fitted on.
+    shares_cost : bool
+        Whether C is divided by the growth from the rows it was chosen on to those it is fitted
+        on, so that the losses weigh as much in sum.
+    """
+
+    name: str
+    choose: Callable[[Rows, FitCounter, Plan], Any]
+    steps: int
+    max_rows: int | None = None
+    shares_cost: bool = False
+
+
+def contenders(n_terms: Any = "auto") -> list[Contender]:
+    """Return the tuned `SVC` and the sparse classifier, with so many terms at most."""
+    grid = len(SVC_C_VALUES) * len(GAMMA_FACTORS) * INNER_FOLDS + 1
     return [
-        Contender("SVC", SVC(cache_size=500), plain_search, SVC_C_VALUES, SVC_ROWS),
+        Contender("SVC", choose_svc, grid, SVC_ROWS),
         Contender(
-            "ZeroNormSVC",
-            ZeroNormSVC(random_state=random_state),
-            sparse_search,
-            SPARSE_C_VALUES,
-            tuning_parameters={"tol": 1e-2, "max_iter": 20},
-            counts_terms=True,
+            "SparseSVC", partial(choose_sparse, n_terms=n_terms), SPARSE_STEPS, shares_cost=True
         ),
     ]
 
 
+def choose_svc(rows: Rows, counter: FitCounter, plan: Plan) -> SVC:
+    """Choose C and gamma of an `SVC` by cross-validation, the preprocessing inside."""
+    features = clone(rows.encoder).fit_transform(rows.X)
+    scale = 1.0 / (features.shape[1] * (features.var() or 1.0))  # what SVC calls gamma="scale"
+    grid = {
+        "classify__C": SVC_C_VALUES,
+        "classify__gamma": [factor * scale for factor in GAMMA_FACTORS],
+    }
+    classifier = SVC(cache_size=500)
+    pipeline = Pipeline([("encode", rows.encoder), ("count", counter), ("classify", classifier)])
+    inner_folds = min(INNER_FOLDS, np.unique(rows.y, return_counts=True)[1].min())
+    inner = StratifiedKFold(inner_folds, shuffle=True, random_state=plan.random_state)
+    # A fit that fails is a bug, not a bad parameter.
+    search = GridSearchCV(pipeline, grid, cv=inner, n_jobs=plan.n_jobs, error_score="raise")
+    search.fit(rows.X, rows.y)
+    chosen = {name: search.best_params_[f"classify__{name}"] for name in ("C", "gamma")}
+    return clone(classifier).set_params(**chosen)
+
+
+def choose_sparse(rows: Rows, counter: FitCounter, plan: Plan, *, n_terms: Any) -> SparseSVC:
+    """Let a `SparseSVC` choose, and return one with its choices as parameters."""
+    features = clone(rows.encoder).fit_transform(rows.X)
+    classifier = SparseSVC(n_terms, random_state=plan.random_state, n_jobs=plan.n_jobs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of the final fit, it is reported
+        classifier.fit(features, rows.y)
+    for _ in range(SPARSE_STEPS):
+        counter.fit(features)
+    return clone(classifier).set_params(
+        n_terms=classifier.n_terms_, C=classifier.C_, gamma=classifier.gamma_
+    )
+
+
 def count_fits(folds: int) -> int:
     """Return how many fits :func:`compare` counts."""
-    return (folds + 1) * sum(contender.fits_a_search + 1 for contender in contenders())
+    return (folds + 1) * sum(contender.steps + 1 for contender in contenders())
 
 
 def compare(rows: Rows, plan: Plan) -> list[Result]:
@@ -230,7 +260,7 @@ def compare(rows: Rows, plan: Plan) -> list[Result]:
     # SVC uses one core, so the times are of one core for all. The processes of a search have one
     # each anyway, and BLAS threads that have to share a core wait for each other most of the time.
     with threadpool_limits(limits=1):
-        return [measure(contender, rows, plan) for contender in contenders(plan.random_state)]
+        return [measure(contender, rows, plan) for contender in contenders(plan.n_terms)]
 
 
 def measure(contender: Contender, rows: Rows, plan: Plan) -> Result:
@@ -247,19 +277,19 @@ def measure(contender: Contender, rows: Rows, plan: Plan) -> Result:
 
 
 def tune_and_fit(contender: Contender, rows: Rows, plan: Plan) -> Fitted:
-    """Choose C and gamma by cross-validation within these rows, then fit on them.
+    """Choose the parameters within these rows, then fit on them.
 
     Of more rows than :data:`TUNING_ROWS`, or than the contender takes, a stratified draw serves.
     """
     tuning = rows.draw(TUNING_ROWS, plan.random_state)
     counter = FitCounter(plan.counter_path)
-    chosen = _tune(contender, tuning, counter, plan)
+    classifier = contender.choose(tuning, counter, plan)
 
     fitting = rows.draw(contender.max_rows, plan.random_state)
     encoder = clone(rows.encoder).fit(fitting.X)
     features = encoder.transform(fitting.X)
-    chosen["C"] *= contender.C_factor(len(fitting.y)) / contender.C_factor(len(tuning.y))
-    classifier = clone(contender.classifier).set_params(**chosen)
+    if contender.shares_cost:
+        classifier.set_params(C=classifier.C * len(tuning.y) / len(fitting.y))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         seconds = time_fit(classifier, features, fitting.y)
@@ -272,25 +302,6 @@ def tune_and_fit(contender: Contender, rows: Rows, plan: Plan) -> Fitted:
         fit_seconds=seconds,
         warning=str(caught[0].message) if caught else None,
     )
-
-
-def _tune(contender: Contender, rows: Rows, counter: FitCounter, plan: Plan) -> dict[str, float]:
-    """Return the C and the gamma that serve these rows best."""
-    features = clone(rows.encoder).fit_transform(rows.X)
-    scale = 1.0 / (features.shape[1] * (features.var() or 1.0))  # what SVC calls gamma="scale"
-    grid = {
-        "classify__C": [C * contender.C_factor(len(rows.y)) for C in contender.C_values],
-        "classify__gamma": [factor * scale for factor in GAMMA_FACTORS],
-    }
-    classifier = clone(contender.classifier).set_params(**contender.tuning_parameters)
-    pipeline = Pipeline([("encode", rows.encoder), ("count", counter), ("classify", classifier)])
-    inner_folds = min(INNER_FOLDS, np.unique(rows.y, return_counts=True)[1].min())
-    inner = StratifiedKFold(inner_folds, shuffle=True, random_state=plan.random_state)
-    search = contender.search(pipeline, grid, cv=inner, n_jobs=plan.n_jobs)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # of the chosen one, it is reported
-        search.fit(rows.X, rows.y)
-    return {name: search.best_params_[f"classify__{name}"] for name in ("C", "gamma")}
 
 
 def time_fit(classifier: Any, features: NDArray[np.float64], y: NDArray[np.intp]) -> float:

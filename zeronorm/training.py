@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
+
+#: Sparse rows with no more entries than this, zeros included, may as well be plain arrays.
+DENSE_ENTRIES = 4_000_000
 
 
 @dataclass
@@ -33,6 +37,28 @@ class TrainingRows:
             # The vectors of a precomputed kernel are the columns of its matrix.
             return self.rows[places][:, None]
         return self.data[places]
+
+    def dense(self, places: np.ndarray) -> np.ndarray:
+        """Rows at these places as plain arrays, to start learned vectors from."""
+        chosen = self.data[places]
+        return chosen.toarray() if sparse.issparse(chosen) else np.asarray(chosen)
+
+    def compact(self) -> TrainingRows:
+        """Return the same rows as plain arrays, if they are sparse and few."""
+        if not sparse.issparse(self.data) or np.prod(self.data.shape) > DENSE_ENTRIES:
+            return self
+        return replace(self, data=self.data.toarray())
+
+    def take(self, places: np.ndarray) -> TrainingRows:
+        """Return the rows at these places alone, with their own costs."""
+        return replace(
+            self,
+            rows=self.rows[places],
+            data=self.data[places],
+            codes=self.codes[places],
+            targets=self.targets[places],
+            cost=self.cost[places],
+        )
 
     def scaled_cost(self, places: np.ndarray) -> np.ndarray:
         """Costs with which the rows at these places stand for all rows of their classes."""

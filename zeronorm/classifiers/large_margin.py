@@ -14,6 +14,7 @@ the problem not being convex.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from zeronorm.base import KernelClassifier
 from zeronorm.checks import check_integer
 from zeronorm.classifiers.learned_vectors import VectorLearner
 from zeronorm.expansion import KernelExpansion
-from zeronorm.solvers.prototypes import Descent, Prototypes
+from zeronorm.solvers.prototypes import Prototypes
 from zeronorm.training import Learned, TrainingRows
 
 #: Relative progress of a step at which the vectors rest, as a share of ``tol``.
@@ -165,34 +166,20 @@ KernelExpansion, default="greedy"
         return found
 
     def _learn(self, training: TrainingRows) -> Learned:
-        random = check_random_state(self.random_state)
-        best: tuple[float, Learned] | None = None
-        for _ in range(self.n_init):
-            learner = VectorLearner(training, random, learn_gamma=self.learn_gamma)
-            current, descent = learner.settle(
-                self._start(learner), self.max_iter, RESTING * self.tol
-            )
-            if best is None or current.value < best[0]:
-                best = current.value, self._finish(learner, current, descent)
-        assert best is not None
-        return best[1]
-
-    def _finish(self, learner: VectorLearner, current: Prototypes, descent: Descent) -> Learned:
-        learned = learner.finish(current, self.tol)
-        learned.n_iter = descent.steps
-        if learned.warning is None and descent.progress > self.tol:
-            learned.warning = (
-                f"After {descent.steps} steps the vectors still moved: the objective fell by "
-                f"{descent.progress:.1e} a step, relatively (tol={self.tol:g}). Raise max_iter "
-                "or tol."
-            )
-        return learned
+        return learn_vectors(
+            training,
+            self.n_terms,
+            check_random_state(self.random_state),
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            learn_gamma=self.learn_gamma,
+            start=self._start,
+        )
 
     def _start(self, learner: VectorLearner) -> Prototypes:
         if isinstance(self.init, str) and self.init == "greedy":
-            current = learner.single()
-            learner.grow(current, self.n_terms)
-            return current
+            return learner.greedy(self.n_terms)
         if isinstance(self.init, str):
             return learner.at(class_centres(learner, self.n_terms))
         return learner.at(self._given_vectors(learner.training.data.shape[1]))
@@ -208,6 +195,32 @@ KernelExpansion, default="greedy"
                 f"{n_features} features ask for {(self.n_terms, n_features)}."
             )
         return vectors
+
+
+def learn_vectors(
+    training: TrainingRows,
+    n_terms: int,
+    random: np.random.RandomState,
+    *,
+    n_init: int,
+    max_iter: int,
+    tol: float,
+    learn_gamma: bool = False,
+    start: Callable[[VectorLearner], Prototypes] | None = None,
+) -> Learned:
+    """Learn vectors from several starts, greedy ones by default, and keep the best."""
+    training = training.compact()
+    learner = VectorLearner(training, random, learn_gamma=learn_gamma)
+    starts = (learner.greedy(n_terms) if start is None else start(learner) for _ in range(n_init))
+    current = learner.best_of(starts, max_iter, RESTING * tol)
+    current = learner.enlarge(current, max_iter, RESTING * tol)
+    learned, descent = learner.finish(current, tol), learner.descent
+    if learned.warning is None and descent.steps >= max_iter and descent.progress > tol:
+        learned.warning = (
+            f"After {descent.steps} steps the vectors still moved: the objective fell by "
+            f"{descent.progress:.1e} a step, relatively (tol={tol:g}). Raise max_iter or tol."
+        )
+    return learned
 
 
 def class_centres(learner: VectorLearner, count: int) -> np.ndarray:

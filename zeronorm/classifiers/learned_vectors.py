@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from zeronorm.kernels import Kernel
 from zeronorm.sampling import stratified_rows
@@ -40,6 +40,7 @@ class VectorLearner:
     ) -> None:
         self.training, self.random, self.learn_gamma = training, random, learn_gamma
         self.samples = nested_samples(training.codes, random)
+        self.descent = Descent(0, 0.0)  # the last one
         self.history: dict[str, list[float]] = {"terms": [], "rows": [], "objective": []}
 
     def on_rows(self, places: np.ndarray, kernel: Kernel, vectors: Any, coef: Any) -> Prototypes:
@@ -57,6 +58,12 @@ class VectorLearner:
         means = np.asarray((shares / shares.sum(axis=1, keepdims=True)) @ data)
         rivals = [self.on_rows(rows, self.training.kernel, mean[None], None) for mean in means]
         return min(rivals, key=lambda one: one.value)
+
+    def greedy(self, size: int) -> Prototypes:
+        """Start from a class mean, and add vectors where they promise most."""
+        current = self.single()
+        self.grow(current, size)
+        return current
 
     def at(self, vectors: np.ndarray, kernel: Kernel | None = None) -> Prototypes:
         """Start from given vectors."""
@@ -76,8 +83,7 @@ class VectorLearner:
         wanted = max(CANDIDATES, CANDIDATES_EACH * count)
         if len(rows) > wanted:
             rows = rows[stratified_rows(self.training.codes[rows], wanted, self.random)]
-        chosen = self.training.data[rows]
-        return chosen.toarray() if sparse.issparse(chosen) else np.asarray(chosen)
+        return self.training.dense(rows)
 
     def descend(self, current: Prototypes, steps: int, tolerance: float) -> Descent:
         """Move the vectors, and keep a record."""
@@ -87,15 +93,23 @@ class VectorLearner:
         self.history["objective"].append(current.value)
         return done
 
-    def settle(
-        self, current: Prototypes, steps: int, tolerance: float
-    ) -> tuple[Prototypes, Descent]:
-        """Move the vectors until they rest, on each sample in turn; the last descent as well."""
-        done = self.descend(current, steps, tolerance)
+    def best_of(self, starts: Iterable[Prototypes], steps: int, tolerance: float) -> Prototypes:
+        """Let the vectors of each start come to rest on the first sample, and keep the best."""
+        best: Prototypes | None = None
+        for current in starts:
+            self.descent = self.descend(current, steps, tolerance)
+            if best is None or current.value < best.value:
+                best, descent = current, self.descent
+        assert best is not None
+        self.descent = descent
+        return best
+
+    def enlarge(self, current: Prototypes, steps: int, tolerance: float) -> Prototypes:
+        """Let the vectors come to rest on the larger samples, each in turn."""
         for rows in self.samples[1:]:
             current = self.on_rows(rows, current.kernel, current.vectors, current.coef)
-            done = self.descend(current, steps, tolerance)
-        return current, done
+            self.descent = self.descend(current, steps, tolerance)
+        return current
 
     def finish(self, current: Prototypes, tolerance: float) -> Learned:
         """Solve the coefficients on all rows, as they are, to a duality gap."""
@@ -118,7 +132,8 @@ class VectorLearner:
                 "Standardise the features, or take a more moderate C."
             )
         history = {key: np.array(values) for key, values in self.history.items()}
-        return Learned(expansion, None, current.value, 0, history, warning)
+        steps = self.descent.steps
+        return Learned(expansion, None, current.value, steps, history, warning)
 
 
 def nested_samples(codes: np.ndarray, random: np.random.RandomState) -> list[np.ndarray]:

@@ -47,6 +47,9 @@ def solve_rounded_hinge(
         Where to start.
     """
     state = _State(rows, target, cost, start)
+    # Far out no row may be on the bend, and a Newton step then says nothing.
+    if not state.value <= (1.0 - 0.5 * WIDTH) * cost.sum():
+        state = _State(rows, target, cost, np.zeros(len(start)))
     for _ in range(MAX_NEWTON):
         if not state.newton_step():
             break

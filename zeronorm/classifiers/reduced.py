@@ -1,0 +1,187 @@
+"""Reduced support vector machines: the vectors are training rows drawn at random.
+
+Lee & Mangasarian (2001), RSVM: with the kernel values of all rows with m of them as features,
+
+    min   ½ ‖β‖² + C Σ hinge(y_i f(x_i)),    f = Σ_j β_j k(z_j, x) + b
+
+Wu, Schölkopf & Bakir (2005) replace the penalty by that of the SVM, ½ βᵀK^zβ = ½ ‖w‖²: the modified
+RSVM is the SVM with w confined to the span of the vectors. Either is a linear SVM in some features,
+solved to a duality gap. (Lee & Mangasarian square the hinge; Wu et al. compare with the plain one.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from zeronorm.candidates import SparseKernelClassifier
+from zeronorm.checks import check_integer
+from zeronorm.classifiers.large_margin import check_terms
+from zeronorm.sampling import stratified_rows
+from zeronorm.solvers.prototypes import RIDGE, LargeMargin
+from zeronorm.training import Fit, TrainingProblem, TrainingRows
+
+#: Vectors are drawn among all rows up to this many, and so many for each vector, if that is more.
+DRAWN_FROM, DRAWN_FROM_EACH = 1000, 4
+
+
+class ReducedSVC(SparseKernelClassifier):
+    """Support vector classifier on vectors that are drawn from the training rows at random.
+
+    The cheapest way to a given number of terms, and the yardstick for the others: the vectors are
+    not chosen, only their coefficients are learned.
+
+    Parameters
+    ----------
+    n_terms : int, default=10
+        Number of kernel terms, at most: rows that are equal count once.
+    modified : bool, default=True
+        True: the penalty is ½ βᵀK^zβ, as in the SVM, which needs a positive semidefinite kernel.
+        False: it is ½ ‖β‖², the original machine.
+    C : float, default=1.0
+        Cost of a margin error, as in :class:`~sklearn.svm.SVC`.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
+        Kernel function, as in :class:`~sklearn.svm.SVC`.
+    degree : float, default=3
+        Degree of the polynomial kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel coefficient of "rbf", "poly" and "sigmoid", as in :class:`~sklearn.svm.SVC`.
+    coef0 : float, default=0.0
+        Constant of "poly" and "sigmoid".
+    class_weight : dict or "balanced", optional
+        Factor of C for each class.
+    tol : float, default=1e-4
+        Relative duality gap of the coefficients.
+    random_state : int, RandomState instance or None, default=None
+        Draws the vectors, classes in proportion.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    expansion_ : KernelExpansion
+        The learned function; ``expansion_.save`` writes it.
+    n_terms_ : int
+        Number of kernel terms.
+    support_ : ndarray of shape (n_terms,)
+        Indices of the training rows that are terms.
+    support_vectors_ : ndarray of shape (n_terms, n_features)
+        These rows.
+    dual_coef_ : ndarray of shape (n_outputs, n_terms)
+        Coefficients, with plain signs: positive speaks for the class of the output.
+    intercept_ : ndarray of shape (n_outputs,)
+        Constants.
+    objective_ : float
+        The penalty plus C Σ hinge, summed over the outputs.
+    n_iter_ : int
+        1: the coefficients come from a single problem.
+    history_ : dict of ndarray
+        "terms", "objective" and "gap" (relative duality gap), one of each.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+
+    See Also
+    --------
+    SparseLargeMarginClassifier : The same objective, with vectors that are learned.
+    ZeroNormSVC : Chooses the rows.
+
+    References
+    ----------
+    Yuh-Jye Lee, Olvi L. Mangasarian: RSVM: Reduced support vector machines. First SIAM
+    International Conference on Data Mining (2001).
+
+    Mingrui Wu, Bernhard Schölkopf, Gökhan Bakir: Building sparse large margin classifiers.
+    Proceedings of the 22nd International Conference on Machine Learning (2005).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from zeronorm import ReducedSVC
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = ReducedSVC(n_terms=10, C=10, random_state=0).fit(X, y)
+    >>> model.n_terms_, model.score(X, y) > 0.9
+    (10, True)
+    """
+
+    def __init__(
+        self,
+        n_terms: int = 10,
+        modified: bool = True,
+        *,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: float = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        class_weight: Any = None,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_terms = n_terms
+        self.modified = modified
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.class_weight = class_weight
+        self.tol = tol
+        self.random_state = random_state
+
+    def _check_candidates(self) -> None:
+        check_integer("n_terms", self.n_terms, least=1)
+        if not isinstance(self.modified, (bool, np.bool_)):
+            raise ValueError(f"modified must be True or False; got {self.modified!r}.")
+
+    def _training_rows(
+        self, X: Any, y: np.ndarray, sample_weight: Any
+    ) -> tuple[TrainingRows, np.ndarray]:
+        found = super()._training_rows(X, y, sample_weight)
+        check_terms(self.n_terms, X.shape[0])
+        return found
+
+    def _choose_candidates(self, training: TrainingRows) -> np.ndarray:
+        """Places of distinct rows, drawn with classes in proportion."""
+        random, codes = check_random_state(self.random_state), training.codes
+        places = np.arange(len(codes))
+        pool = max(DRAWN_FROM, DRAWN_FROM_EACH * self.n_terms)
+        if len(places) > pool:
+            places = stratified_rows(codes, pool, random, least=0)
+        if training.kernel.name != "precomputed":
+            # In sorted order the draw depends neither on the order of the rows nor on repetitions.
+            rows = training.data[places]
+            rows = rows.toarray() if sparse.issparse(rows) else rows
+            places = places[np.unique(rows + 0.0, axis=0, return_index=True)[1]]
+        _, present = np.unique(codes[places], return_inverse=True)
+        return np.sort(places[stratified_rows(present, self.n_terms, random, least=0)])
+
+    def _solve(self, problem: TrainingProblem) -> Fit:
+        features, to_coef = problem.values, None
+        if self.modified:
+            to_coef = inverse_root(problem.gram("modified=True"))
+            features = features @ to_coef
+        solution = LargeMargin(problem.targets, problem.cost).certified(features, self.tol)
+        coef = solution.weights if to_coef is None else to_coef @ solution.weights
+        warning = None
+        if not solution.gap <= self.tol:
+            warning = (
+                f"The coefficients have a relative duality gap of {solution.gap:.1e} "
+                f"(tol={self.tol:g}). Standardise the features, or take a more moderate C."
+            )
+        history = {
+            "terms": np.array([len(coef)]),
+            "objective": np.array([solution.value]),
+            "gap": np.array([solution.gap]),
+        }
+        terms = np.arange(len(coef))
+        return Fit(terms, coef, solution.intercept, solution.value, 1, history, warning)
+
+
+def inverse_root(gram: np.ndarray) -> np.ndarray:
+    """Return T with T Tᵀ the inverse of K^z, as far as its vectors are independent (26)-(28)."""
+    values, directions = np.linalg.eigh(gram)
+    is_there = values > RIDGE * max(float(np.mean(gram.diagonal())), np.finfo(float).tiny)
+    return directions[:, is_there] / np.sqrt(values[is_there])

@@ -1,0 +1,297 @@
+"""How many terms, which C, which width: cross-validation along a path of growing models.
+
+Two steps, all inside the training rows.
+
+1. C and gamma are judged with a convex stand-in for the full SVM: the modified RSVM of Wu et al.
+   (2005), which is the SVM in the span of some landmarks. Newton's method solves it along a path of
+   C, warm started, at a small part of an SVM's cost. Two settings go on: the most accurate, and
+   the one with the widest kernel among those within a standard error of it, because a smoother
+   function needs fewer terms.
+2. For each of them vectors are learned on every fold, their number growing along a warm started
+   path, until more of them do not help.
+
+A rule of ``model_selection.py`` then chooses among all sizes and settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from zeronorm.checks import is_integer
+from zeronorm.classifiers.learned_vectors import (
+    GROWING_STEPS,
+    GROWING_TOLERANCE,
+    VectorLearner,
+)
+from zeronorm.kernels import Kernel
+from zeronorm.model_selection import RULES
+from zeronorm.sampling import deal_rows, stratified_rows
+from zeronorm.solvers.prototypes import LargeMargin, Prototypes
+from zeronorm.training import TrainingRows
+
+#: Landmarks of the stand-in.
+LANDMARKS = 100
+
+#: Numbers of terms to try, in the portions after which it is decided whether to go on.
+SIZES = ((1, 2, 3, 4), (5, 6, 7, 8), (10, 12, 14, 16), (20, 24, 28, 32), (40, 48, 56, 64))
+
+
+#: A fold learns from at most so many rows, of a rare class at least some, and judges by others.
+LEARNING_ROWS, LEAST_ROWS, JUDGING_ROWS = 2_000, 10, 2_000
+
+#: What counts as lowering the error, in standard errors.
+WORTHWHILE = 0.25
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A cost and a kernel."""
+
+    C: float
+    kernel: Kernel
+
+    def of(self, training: TrainingRows) -> TrainingRows:
+        """Return rows of unit cost with this cost and kernel."""
+        return replace(training, cost=self.C * training.cost, kernel=self.kernel)
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Rows to learn from, and rows to judge by."""
+
+    learn: TrainingRows
+    judge: TrainingRows
+    seed: int
+
+    def error(self, current: Prototypes) -> float:
+        """Share of the judging rows, by weight, that are put into the wrong class."""
+        scores = current.scores(self.judge.data)
+        several = scores.shape[1] > 1
+        codes = scores.argmax(axis=1) if several else (scores[:, 0] > 0).astype(np.intp)
+        return float(np.average(codes != self.judge.codes, weights=self.judge.cost))
+
+
+@dataclass
+class Judged:
+    """Cross-validated models: setting, number of terms, and the errors on the folds, of each."""
+
+    settings: list[Setting]
+    sizes: list[int]
+    errors: list[list[float]]
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Mean error of each."""
+        return np.mean(self.errors, axis=1)
+
+    @property
+    def standard_error(self) -> np.ndarray:
+        """Standard error of each mean."""
+        errors = np.array(self.errors)
+        return errors.std(axis=1, ddof=1) / np.sqrt(errors.shape[1])
+
+    def chosen(self, rule: str) -> int:
+        """Place of the one that a rule of ``model_selection`` keeps."""
+        accuracy = 1.0 - np.array(self.errors)
+        results: dict[str, Any] = {
+            f"split{i}_test_accuracy": column for i, column in enumerate(accuracy.T)
+        }
+        results["mean_test_accuracy"] = accuracy.mean(axis=1)
+        results["mean_test_terms"] = np.array(self.sizes, dtype=float)
+        return RULES[rule](results)
+
+    def best_of_each_size(self) -> dict[str, np.ndarray]:
+        """Size, error, standard error, C and gamma of the most accurate model of each size."""
+        mean, spread = self.mean, self.standard_error
+        places = []
+        for size in sorted(set(self.sizes)):
+            of_size = [i for i, one in enumerate(self.sizes) if one == size]
+            places.append(min(of_size, key=lambda i: (mean[i], i)))
+        return {
+            "terms": np.array([self.sizes[i] for i in places]),
+            "error": mean[places],
+            "standard_error": spread[places],
+            "C": np.array([self.settings[i].C for i in places]),
+            "gamma": np.array([self.settings[i].kernel.gamma for i in places]),
+        }
+
+
+def make_folds(training: TrainingRows, cv: Any, random: np.random.RandomState) -> list[Fold]:
+    """Split the rows: into so many folds, or as a splitter or a list of splits says.
+
+    The indices of a list are those of the rows given to ``fit``. Of many rows each fold learns
+    from a draw, which stands for all rows, and judges by another.
+    """
+    n_rows = len(training.codes)
+    if is_integer(cv):
+        splits = list(_deal(training.codes, cv, random))
+    elif hasattr(cv, "split"):
+        splits = list(cv.split(np.zeros((n_rows, 1)), training.codes))
+    else:
+        splits = [(_places(training, learn), _places(training, judge)) for learn, judge in cv]
+    folds = []
+    for learn, judge in splits:
+        if len(judge) == 0 or len(np.unique(training.codes[learn])) < training.codes.max() + 1:
+            raise ValueError(
+                "A split of cv leaves a class out of the rows to learn from, or has no rows to "
+                "judge by. Take fewer folds, or stratified ones."
+            )
+        folds.append(_fold(training, learn, judge, random))
+    if len(folds) < 2:
+        raise ValueError("cv gives fewer than two splits, which leaves no standard error.")
+    return folds
+
+
+def _fold(
+    training: TrainingRows, learn: np.ndarray, judge: np.ndarray, random: np.random.RandomState
+) -> Fold:
+    """Draw the rows of a fold, where there are too many."""
+    if len(learn) > LEARNING_ROWS:
+        learn = learn[
+            stratified_rows(training.codes[learn], LEARNING_ROWS, random, least=LEAST_ROWS)
+        ]
+        # As many margin errors as all rows would make: C means the same as in the final fit.
+        rows = replace(training.take(learn), cost=training.scaled_cost(learn))
+    else:
+        rows = training.take(learn)
+    if len(judge) > JUDGING_ROWS:
+        judge = judge[random.permutation(len(judge))[:JUDGING_ROWS]]
+    return Fold(rows.compact(), training.take(judge).compact(), random.randint(2**31 - 1))
+
+
+def _places(training: TrainingRows, rows: np.ndarray) -> np.ndarray:
+    """Places of these rows among those that count."""
+    return np.flatnonzero(np.isin(training.rows, rows))
+
+
+def _deal(
+    codes: np.ndarray, count: int, random: np.random.RandomState
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Deal the rows out; each class is in every part that is learned from."""
+    sizes = np.bincount(codes)
+    # A class of one row is learned from in every fold, and judged in none.
+    dealt = np.flatnonzero(sizes[codes] > 1)
+    count = min(count, int(np.min(sizes[sizes > 1], initial=count)))
+    if len(dealt) == 0:
+        raise ValueError(
+            "No class has more than one row, which leaves nothing to cross-validate with; "
+            "set n_terms, C and gamma to numbers."
+        )
+    everyone = np.arange(len(codes))
+    for block in deal_rows(codes[dealt], count, random):
+        judge = dealt[block]
+        yield np.setdiff1d(everyone, judge), judge
+
+
+def judge_settings(
+    folds: list[Fold], Cs: list[float], kernels: list[Kernel], n_jobs: int | None
+) -> Judged:
+    """Cross-validate the stand-in for every pair of a C and a kernel."""
+    tables = Parallel(n_jobs=n_jobs)(
+        delayed(_judge_landmarks)(fold, Cs, kernel) for kernel in kernels for fold in folds
+    )
+    settings, errors = [], []
+    for i, kernel in enumerate(kernels):
+        of_kernel = tables[i * len(folds) : (i + 1) * len(folds)]
+        for C, of_folds in zip(Cs, zip(*of_kernel, strict=True), strict=True):
+            settings.append(Setting(C, kernel))
+            errors.append(list(of_folds))
+    return Judged(settings, [0] * len(settings), errors)
+
+
+def _judge_landmarks(fold: Fold, Cs: list[float], kernel: Kernel) -> list[float]:
+    """Errors of the SVM in the span of some landmarks, for growing C."""
+    rows = fold.learn
+    random = np.random.RandomState(fold.seed)
+    places = stratified_rows(rows.codes, min(LANDMARKS, len(rows.codes)), random)
+    landmarks = rows.dense(places)
+    task = LargeMargin(rows.targets, rows.cost)
+    current, errors = None, []
+    for C in Cs:
+        task.cost = C * rows.cost
+        if current is None:
+            current = Prototypes(rows.data, task, kernel, landmarks)
+        else:
+            current.solve(current.coef)
+        errors.append(fold.error(current))
+    return errors
+
+
+def promising(judged: Judged) -> list[Setting]:
+    """Return the most accurate setting, and the widest kernel within a standard error of it."""
+    mean = judged.mean
+    order = sorted(range(len(mean)), key=lambda i: (mean[i], judged.settings[i].C))
+    limit = mean[order[0]] + judged.standard_error[order[0]]
+    good = [judged.settings[i] for i in order if mean[i] <= limit]
+    widest = min(setting.kernel.gamma for setting in good)
+    wide = next(setting for setting in good if setting.kernel.gamma == widest)
+    return [good[0]] if wide == good[0] else [good[0], wide]
+
+
+def judge_sizes(
+    folds: list[Fold],
+    settings: list[Setting],
+    portions: list[tuple[int, ...]],
+    aim: float,
+    n_jobs: int | None,
+    report: Callable[[float, str], None],
+) -> Judged:
+    """Cross-validate learned vectors along the sizes, until more of them do not help.
+
+    It goes on after a portion of sizes if the last half of it has lowered the best error by what
+    counts (:data:`WORTHWHILE`), or if it has lowered it at all and that error is still a standard
+    error above ``aim``, the error of the stand-in.
+    """
+    judged = Judged([], [], [])
+    pairs = [(setting, fold) for setting in settings for fold in folds]
+    states: list[Any] = [None] * len(pairs)
+    for portion in portions:
+        results = Parallel(n_jobs=n_jobs)(
+            delayed(_grow)(setting, fold, state, portion)
+            for (setting, fold), state in zip(pairs, states, strict=True)
+        )
+        states = [state for state, _ in results]
+        for i, setting in enumerate(settings):
+            of_setting = [errors for _, errors in results[i * len(folds) : (i + 1) * len(folds)]]
+            for j, size in enumerate(portion):
+                judged.settings.append(setting)
+                judged.sizes.append(size)
+                judged.errors.append([errors[j] for errors in of_setting])
+        path = judged.best_of_each_size()
+        error, half = path["error"], len(portion) // 2
+        best = int(error.argmin())
+        spread = path["standard_error"][best]
+        report(len(judged.sizes), f"{portion[-1]} terms, error {error[best]:.4f}")
+        before = np.min(error[: len(error) - len(portion) + half], initial=1.0)
+        is_late = error[best] < before - WORTHWHILE * spread
+        is_new = best >= len(error) - len(portion)
+        if not (is_late or (is_new and error[best] > aim + spread)):
+            break
+    return judged
+
+
+def _grow(
+    setting: Setting, fold: Fold, state: tuple[Any, ...] | None, sizes: tuple[int, ...]
+) -> tuple[tuple[Any, ...], list[float]]:
+    """Errors at these sizes, and where the vectors are then."""
+    training = setting.of(fold.learn)
+    if state is None:
+        learner = VectorLearner(training, np.random.RandomState(fold.seed))
+        current = learner.single()
+    else:
+        random, kernel, vectors = state
+        learner = VectorLearner(training, random)
+        current = learner.at(vectors, kernel)
+    errors = []
+    for size in sizes:
+        if size > 1:
+            learner.grow(current, size)
+        else:
+            learner.descend(current, GROWING_STEPS, GROWING_TOLERANCE)
+        errors.append(fold.error(current))
+    return (learner.random, current.kernel, current.vectors), errors
