@@ -41,6 +41,14 @@ def settings():
         if estimator is zeronorm.CrossEntropySVC:
             yield estimator(adaptive=True, sample_size=20, polish=False, candidates=30)
             yield estimator(signs="free", sample_size=20)
+        if estimator in (zeronorm.AROMSelector, zeronorm.AROMClassifier):
+            yield estimator(norm="l1")
+            yield estimator(slack_norm=0)
+            yield estimator(slack_norm=1)
+            yield estimator(multi_class="joint")
+            yield estimator("auto", cv=2)
+        if estimator is zeronorm.AROMClassifier:
+            yield estimator(kernel="poly")
 
 
 #: Checks that a method cannot pass, each with the reason.

@@ -9,15 +9,25 @@ from zeronorm.classifiers.sparsity_controlled import SparsityControlledSVC
 from zeronorm.classifiers.zero_norm import ZeroNormSVC
 from zeronorm.density import SparseKernelDensity
 from zeronorm.expansion import KernelExpansion
+from zeronorm.feature_selection.arom import AROMSelector
+from zeronorm.feature_selection.classifier import AROMClassifier
+from zeronorm.feature_selection.correlation import CorrelationSelector
+from zeronorm.feature_selection.fsv import FSVSelector
+from zeronorm.feature_selection.r2w2 import R2W2Selector
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AROMClassifier",
+    "AROMSelector",
+    "CorrelationSelector",
     "CrossEntropySVC",
+    "FSVSelector",
     "IRWLSClassifier",
     "KernelExpansion",
     "LinearProgrammingSVC",
     "OneNormSVC",
+    "R2W2Selector",
     "RelevanceVectorClassifier",
     "SparseKernelDensity",
     "SparseProbitClassifier",
