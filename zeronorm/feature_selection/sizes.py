@@ -85,9 +85,22 @@ def _accuracies(
             "features."
         )
     order = selector._order_of(X[train], codes[train], min(sizes))
+    subsets = [np.sort(order[:size]) for size in sizes]
+    parts = X[train], codes[train], X[test], codes[test]
+    return svm_accuracies(*parts, subsets, C)
+
+
+def svm_accuracies(
+    X: Any,
+    codes: np.ndarray,
+    X_test: Any,
+    codes_test: np.ndarray,
+    subsets: Sequence[np.ndarray],
+    C: float,
+) -> list[float]:
+    """Accuracy on test rows of a linear SVM on each subset of the features."""
     found = []
-    for size in sizes:
-        chosen = np.sort(order[:size])
-        classifier = SVC(kernel="linear", C=C).fit(X[train][:, chosen], codes[train])
-        found.append(float(np.mean(classifier.predict(X[test][:, chosen]) == codes[test])))
+    for chosen in subsets:
+        classifier = SVC(kernel="linear", C=C).fit(X[:, chosen], codes)
+        found.append(float(np.mean(classifier.predict(X_test[:, chosen]) == codes_test)))
     return found
