@@ -3,8 +3,8 @@
     python -m benchmarks.weston_figure [--quick] [--jobs 2] [--resume] [--render]
 
 Test error % on 500 rows, 30 trials, 20 to 100 training rows; a random target is drawn anew in every
-trial. SVM is the SVM with the kernel x·x' + (x·x')², AROM is ``AROMClassifier(kernel="poly")``, both
-with C = 1000 (the paper: a hard margin); "AROM, C = 1" has the default. "linear" is a linear SVM.
+trial. SVM has the kernel x·x' + (x·x')², AROM is ``AROMClassifier(kernel="poly")``, both with
+C = 1000 (the paper: a hard margin); "AROM, C = 1" has the default. "linear" is a linear SVM.
 The paper shows curves and no figures: AROM is far better on (a)-(d), comparable on (e) and (f).
 ± is the standard error over the trials.
 """

@@ -168,8 +168,8 @@ def subsets(method: str, X, y, sizes) -> dict:
         return found
     selector = SELECTORS[method]
     if method == "R2W2":  # whose descent depends on how many are wanted
-        fits = {size: selector.set_params(n_features_to_select=size).fit(X, y) for size in sizes}
-        return {size: fit.get_support(indices=True) for size, fit in fits.items()}
+        fits = (selector.set_params(n_features_to_select=size).fit(X, y) for size in sizes)
+        return dict(zip(sizes, (fit.get_support(indices=True) for fit in fits), strict=True))
     order = np.argsort(selector.set_params(n_features_to_select=min(sizes)).fit(X, y).ranking_)
     return {size: order[:size] for size in sizes}
 
