@@ -81,7 +81,7 @@ class R2W2Selector(LinearSelector):
     --------
     >>> from zeronorm import R2W2Selector
     >>> from zeronorm.datasets import make_weston_toy
-    >>> X, y = make_weston_toy(100, random_state=0)
+    >>> X, y = make_weston_toy(200, random_state=0)
     >>> selector = R2W2Selector(2).fit(X, y)
     >>> [int(feature) for feature in selector.get_support(indices=True)]
     [2, 5]

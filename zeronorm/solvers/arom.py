@@ -36,8 +36,8 @@ from zeronorm.solvers.rows import ScaledRows
 from zeronorm.solvers.squared_slack import Features, Gram, solve_squared_slack
 
 #: A feature counts as zero when its contribution is this small beside the largest. The next round
-#: would square it: to come back, its slope would have to be ten thousand times the others'.
-ZERO = 1e-4
+#: would square it: to come back, its slope would have to be a thousand times the others'.
+ZERO = 1e-3
 
 #: Two vertices of a linear program may call for each other forever. So many rounds in which no
 #: feature vanishes and the scales do not come to rest mean that the features have settled.

@@ -44,8 +44,11 @@ class Columns:
             self.offset = np.zeros(len(mean))
         else:
             mean = values.mean(axis=0)
-            self.values = values - mean
-            self.deviations = np.sqrt(np.einsum("ij,ij->j", self.values, self.values) / len(values))
+            # One line in memory for each column: what is dropped is then quickly cut out.
+            lines = np.subtract(values.T, mean[:, None], order="C")
+            self.values = lines.T
+            self.deviations = np.sqrt(np.einsum("ji,ji->j", lines, lines) / len(values))
+            self.buffer = np.empty(0)
             self.deviations[self.deviations <= 1e-12 * np.abs(mean)] = 0.0
             self.offset = mean
         self.multiplicity = np.ones(values.shape[1]) if multiplicity is None else multiplicity
@@ -69,14 +72,20 @@ class Columns:
 
     def take(self, columns: np.ndarray) -> Any:
         """Return some of the columns."""
-        return self.values[:, columns] if self.is_sparse else np.compress(columns, self.values, 1)
+        if self.is_sparse:
+            return self.values[:, columns]
+        return self.values.T[np.flatnonzero(columns)].T
 
     def gram(self, scaling: np.ndarray) -> np.ndarray:
         """Inner products of the rows, columns scaled."""
         factors = scaling * np.sqrt(self.multiplicity)
         if not self.is_sparse:
-            scaled = self.values * factors
-            return scaled @ scaled.T
+            # Fresh memory for every round would cost as much as the product itself.
+            if len(self.buffer) < self.values.size:
+                self.buffer = np.empty(self.values.size)
+            scaled = self.buffer[: self.values.size].reshape(self.n_columns, self.n_rows)
+            np.multiply(self.values.T, factors[:, None], out=scaled)
+            return scaled.T @ scaled
         scaled = self.values @ sparse.diags_array(factors)
         return (scaled @ scaled.T).toarray()
 
@@ -90,7 +99,7 @@ class Columns:
 
     def row_major(self) -> Any:
         """Return the values in a form whose rows are quick to take."""
-        return self.values.tocsr() if self.is_sparse else self.values
+        return self.values.tocsr() if self.is_sparse else np.ascontiguousarray(self.values)
 
 
 def first_equal_column(columns: Columns) -> np.ndarray:
@@ -100,9 +109,14 @@ def first_equal_column(columns: Columns) -> np.ndarray:
     # Equal columns have equal products with whatever vector; few others have.
     probe = np.random.RandomState(0).normal(size=columns.n_rows)
     products = columns.adjoint(probe - probe.mean())[varying]
+    # The likely case, by sorting without places, which is quicker: no two are near.
+    reach = 1e-9 * np.sqrt(columns.n_rows)
+    gaps = np.diff(np.sort(products))
+    if gaps.min(initial=np.inf) > reach * columns.deviations.max(initial=0.0):
+        return first
     order = np.argsort(products, kind="stable")
     sizes = columns.deviations[varying[order]]
-    is_near = np.diff(products[order]) <= 1e-9 * np.sqrt(columns.n_rows) * sizes[1:]
+    is_near = np.diff(products[order]) <= reach * sizes[1:]
     near = np.flatnonzero(is_near)
     if len(near) == 0:
         return first
