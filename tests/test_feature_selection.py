@@ -207,6 +207,21 @@ class TestNoTrouble:
                 selector(name, 3).fit(X, y).get_support()
             )
 
+    @pytest.mark.parametrize("name", SELECTORS)
+    @pytest.mark.filterwarnings("error::RuntimeWarning")
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    def test_extreme_numbers(self, name):
+        """A sentence or a selection, and no warning of NumPy's."""
+        rng = np.random.default_rng(0)
+        for size in (1e-300, 1e-150, 1e-20, 1e20, 1e150):
+            X = size * rng.choice([0.0, 1.0, -1.0, 2.5, 1e-8], size=(12, 3))
+            try:
+                fitted = selector(name, 1).fit(X, np.arange(12) % 3)
+            except ValueError as error:
+                assert "tandardise the features" in str(error)
+            else:
+                assert fitted.get_support().sum() == 1
+
 
 class TestWide:
     def test_a_hundred_thousand_features(self):

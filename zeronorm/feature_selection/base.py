@@ -137,6 +137,7 @@ def select_distinct(
     A copy adds nothing to a linear model, a constant even less.
     """
     n_columns = columns.n_columns
+    check_finite(columns.deviations @ columns.deviations)
     varies = columns.deviations > 0
     usable = varies & (first_equal_column(columns) == np.arange(n_columns))
     if usable.all():
@@ -192,9 +193,9 @@ def two_or_more_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check_finite(values: np.ndarray) -> None:
-    """Raise a sentence if a solution has overflowed."""
+    """Raise a sentence if the inner products of the data, or a solution, have overflowed."""
     if not np.isfinite(values).all():
         raise ValueError(
-            "The solution is not finite: the data are too badly scaled for this C. Standardise "
-            "the features, or take a smaller C."
+            "The solution is not finite: the data are too badly scaled. Standardise the features, "
+            "or take a smaller C."
         )

@@ -16,6 +16,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import PolynomialFeatures
@@ -221,7 +222,9 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
                 "(AROMSelector)."
             )
         expansion = PolynomialFeatures(self.degree, include_bias=False)
-        values = expansion.fit_transform(X)
+        with np.errstate(all="ignore"):
+            values = expansion.fit_transform(X)
+        check_finite(values.data if sparse.issparse(values) else values)
         return values, expansion.powers_
 
     def _rank(

@@ -334,10 +334,11 @@ def eliminate(
         result.history["gap"].append(solution.gap)
         result.solution, result.left, result.scaling = solution, left, scaling
         keep = contribution > ZERO
-        if not keep.any():
-            break
         new = np.where(keep, new, 0.0)
-        new *= size / problem.size(new)
+        new_size = problem.size(new)
+        if not new_size > 0:
+            break
+        new *= size / new_size
         if not keep.all():
             out = ~keep
             ranks = np.stack([solution.slopes * deviations, before, contribution])[:, out]
