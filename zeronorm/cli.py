@@ -41,6 +41,20 @@ app = typer.Typer(
 )
 
 
+# What `fit` and `select` both take.
+TrainingData = Annotated[Path, typer.Argument(metavar="DATA.csv", help="Rows with known classes.")]
+TargetColumn = Annotated[str, typer.Option(metavar="COLUMN", help="The column to predict.")]
+Folds = Annotated[int, typer.Option(min=3, help="Folds on which the error is measured.")]
+Drop = Annotated[
+    list[str], typer.Option(metavar="COLUMN", help="Leave this column out. May be repeated.")
+]
+Category = Annotated[
+    list[str],
+    typer.Option(metavar="COLUMN", help="Numbers in it are categories. May be repeated."),
+]
+Processes = Annotated[int, typer.Option(help="Processes to use; -1 is one a core.")]
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line with these arguments, or with those of the process, and exit."""
     app(arguments, prog_name="zeronorm")
@@ -66,20 +80,15 @@ def _options(
 
 @app.command()
 def fit(
-    data: Annotated[Path, typer.Argument(metavar="DATA.csv", help="Rows with known classes.")],
-    target: Annotated[str, typer.Option(metavar="COLUMN", help="The column to predict.")],
+    data: TrainingData,
+    target: TargetColumn,
     out: Annotated[
         Path | None, typer.Option(metavar="MODEL.json", help="Where to save the sparse model.")
     ] = None,
-    folds: Annotated[int, typer.Option(min=3, help="Folds on which the error is measured.")] = 5,
-    drop: Annotated[
-        list[str], typer.Option(metavar="COLUMN", help="Leave this column out. May be repeated.")
-    ] = [],  # noqa: B006 (typer copies it)
-    category: Annotated[
-        list[str],
-        typer.Option(metavar="COLUMN", help="Numbers in it are categories. May be repeated."),
-    ] = [],  # noqa: B006
-    n_jobs: Annotated[int, typer.Option(help="Processes to use; -1 is one a core.")] = -1,
+    folds: Folds = 5,
+    drop: Drop = [],  # noqa: B006 (typer copies it)
+    category: Category = [],  # noqa: B006
+    n_jobs: Processes = -1,
     random_state: Annotated[int, typer.Option(min=0, help="Seed of folds and draws.")] = 0,
 ) -> None:
     """Compare a tuned SVC with a sparse classifier on DATA.csv, and save the sparse one.
@@ -138,8 +147,8 @@ def predict(
 
 @app.command()
 def select(
-    data: Annotated[Path, typer.Argument(metavar="DATA.csv", help="Rows with known classes.")],
-    target: Annotated[str, typer.Option(metavar="COLUMN", help="The column to predict.")],
+    data: TrainingData,
+    target: TargetColumn,
     features: Annotated[int, typer.Option(min=1, help="How many columns to select.")] = 20,
     norm: Annotated[str, typer.Option(help="Norm of the rounds, l2 or l1.")] = "l2",
     out: Annotated[
@@ -151,15 +160,10 @@ def select(
             help="Where to write the target and the selected columns.",
         ),
     ] = None,
-    folds: Annotated[int, typer.Option(min=3, help="Folds on which the error is measured.")] = 5,
-    drop: Annotated[
-        list[str], typer.Option(metavar="COLUMN", help="Leave this column out. May be repeated.")
-    ] = [],  # noqa: B006 (typer copies it)
-    category: Annotated[
-        list[str],
-        typer.Option(metavar="COLUMN", help="Numbers in it are categories. May be repeated."),
-    ] = [],  # noqa: B006
-    n_jobs: Annotated[int, typer.Option(help="Processes to use; -1 is one a core.")] = -1,
+    folds: Folds = 5,
+    drop: Drop = [],  # noqa: B006 (typer copies it)
+    category: Category = [],  # noqa: B006
+    n_jobs: Processes = -1,
     random_state: Annotated[int, typer.Option(min=0, help="Seed of the folds.")] = 0,
 ) -> None:
     """Select the columns of DATA.csv that tell the classes apart, by AROM, best first.
