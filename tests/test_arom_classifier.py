@@ -13,8 +13,9 @@ from zeronorm import AROMClassifier, AROMSelector
 from zeronorm.datasets import make_polynomial_target, make_weston_toy
 from zeronorm.feature_selection.classifier import multiplicities
 from zeronorm.feature_selection.polynomial import SparsePolynomial
-from zeronorm.solvers.arom import SquaredSlack
+from zeronorm.solvers.arom import eliminate
 from zeronorm.solvers.columns import Columns
+from zeronorm.solvers.svm_rounds import SquaredSlack
 
 
 def polynomial_kernel(A, B, degree):
@@ -122,8 +123,6 @@ class TestPolynomial:
                 ordered.append(X[:, places].prod(axis=1))
                 names.append(tuple(sorted(places)))
         columns = Columns(np.column_stack(ordered))
-        from zeronorm.solvers.arom import eliminate
-
         target = np.where(y > 0, 1.0, -1.0)[:, None]
         result = eliminate(SquaredSlack(columns, target, np.full(30, 10.0)), stop_at=0)
         left = {names[j] for j in result.left}

@@ -118,6 +118,13 @@ class TestHowMany:
         assert fitted.history_["features"][-1] == fitted.n_features_
         assert fitted.history_["gap"].max() <= 1e-6
 
+    @pytest.mark.parametrize("norm", ["l1", "l2"])
+    def test_a_cost_too_small_for_any_feature(self, norm):
+        X, y = make_weston_toy(40, random_state=0)
+        fitted = AROMSelector(norm=norm, C=1e-9).fit(X, y)
+        assert fitted.n_features_ == 1
+        assert selector("l1", 7, C=1e-9).fit(X, y).get_support().sum() == 7
+
     def test_a_share(self):
         X, y = random_data()
         assert selector("l2", 0.25).fit(X, y).n_features_ == 3

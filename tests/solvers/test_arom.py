@@ -9,16 +9,14 @@ from scipy.optimize import minimize
 from sklearn.svm import SVC
 
 from zeronorm.datasets import make_weston_toy
-from zeronorm.solvers.arom import (
-    PATIENCE,
+from zeronorm.solvers.arom import PATIENCE, eliminate, fit_once
+from zeronorm.solvers.columns import Columns, first_equal_column
+from zeronorm.solvers.svm_rounds import (
     HingeSlack,
     JointSquaredSlack,
     LinearProgram,
     SquaredSlack,
-    eliminate,
-    fit_once,
 )
-from zeronorm.solvers.columns import Columns, first_equal_column
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
