@@ -13,15 +13,23 @@ from benchmarks import (
     record,
     scale,
     search_time,
+    selection_time,
+    slmc_table,
     ssvc_table,
+    weston_figure,
+    weston_tables,
 )
 
 STUDIES = {
     "Error against the number of terms": frontier,
     "The table of Huang et al. (2010)": ssvc_table,
+    "The table of Wu et al. (2005)": slmc_table,
     "The tables of Mannor et al. (2005)": mannor_tables,
     "The comparison of Kim (2009)": kim_table,
     "The synthetic problem of Mannor et al. (2005)": mannor_synthetic,
+    "The tables of Weston et al. (2003)": weston_tables,
+    "Figure 1 of Weston et al. (2003)": weston_figure,
+    "Time of feature selection": selection_time,
     "Fit time beside SVC.fit": fit_time,
     "Time of the cross-entropy search": search_time,
     "Growth with the number of rows": growth,

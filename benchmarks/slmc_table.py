@@ -4,16 +4,16 @@
                                     [--parameters published cv] [--jobs 2] [--resume] [--render]
 
 The splits are the first ten of the hundred of Rätsch's benchmark (Wu et al.: all, or 20 for Image).
-Gaussian kernel. Two ways to C and gamma. "published": the values that go with Rätsch's benchmark,
-from 5-fold cross-validation within the training parts of its first five splits. The paper does not
-name its own; with these the SVM has the paper's numbers of support vectors to the first decimal on
-three of the sets and within 0.2 on the others, which no test error enters. "cv": chosen again the
-same way, best 5-fold score of the SVC within the training part of each of the first five splits,
-then the median of the five. All methods have the same C and gamma, except that RVM (all training
-rows as candidates) has no C, and under "cv" its gamma is chosen by its own score (with 150 rows as
-candidates, for speed). RS, MRS, RSVM, MRSVM, SLMC have at most round(share · vectors of the SVM)
-terms, at least one. RS sees nothing but the fitted SVM. ± is the standard error over the splits.
-"≤" is ours at or below the published figure, "~" within one standard error above, ">" beyond.
+Gaussian kernel. Two ways to C and gamma. "published": the values commonly quoted with Rätsch's
+benchmark (from memory). The paper does not name its own; with these the SVM has the paper's numbers
+of support vectors to the first decimal on three of the sets and within 0.2 on the others, which no
+test error enters. "cv": the best 5-fold score of the SVC within the training part of each of the
+first five splits, then the median of the five. All methods have the same C and gamma, except that
+RVM (all training rows as candidates) has no C, and under "cv" its gamma is chosen by its own score
+(with 150 rows as candidates, for speed). RS, MRS, RSVM, MRSVM, SLMC have at most round(share ·
+vectors of the SVM) terms, at least one. RS sees nothing but the fitted SVM. ± is the standard error
+over the splits. "≤" is ours at or below the published figure, "~" within one standard error above,
+">" beyond.
 """
 
 import argparse

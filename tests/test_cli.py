@@ -218,6 +218,91 @@ class TestRoundTrip:
             assert restored.predict(table) == expected
 
 
+class TestSelect:
+    @pytest.fixture
+    def select(self, run):
+        def call(path, *options, target="answer"):
+            return run("select", path, "--target", target, "--folds", 3, "--n-jobs", 1, *options)
+
+        return call
+
+    def test_columns_in_order_with_errors(self, select, data):
+        code, out, err = select(data, "--features", 3)
+        assert (code, err) == (0, "")
+        lines = [line for line in out.splitlines() if line.startswith("│")]
+        assert [line.split("│")[1].strip() for line in lines] == ["1", "2", "3"]
+        names = [line.split("│")[2].strip() for line in lines]
+        assert names[0] == "size" and set(names) == set(HEADER)
+        assert all("%" in line and "±" in line for line in lines)
+        assert "Always guessing the commonest class: 50.0 %" in " ".join(out.split())
+
+    @pytest.mark.parametrize("norm", ["l1", "l2"])
+    def test_the_reduced_file(self, select, run, data, tmp_path, norm):
+        reduced = tmp_path / "reduced.csv"
+        code, _, err = select(data, "--features", 2, "--output", reduced, "--norm", norm)
+        assert code == 0
+        assert err == f"Saved 'answer' and 2 columns as {reduced}.\n"
+        whole, part = read_table(data).cells, read_table(reduced).cells
+        assert len(part) == 3 and {"size", "answer"} < set(part)
+        assert all(part[name] == whole[name] for name in part)
+        assert list(part) == [name for name in whole if name in part]
+        assert run("select", reduced, "--target", "answer", "--folds", 3, "--n-jobs", 1)[0] == 0
+
+    def test_more_columns_than_there_are(self, select, data):
+        code, out, err = select(data)
+        assert code == 0
+        assert err == "There are 3 columns to select from; all are taken.\n"
+
+    def test_rows_without_a_class_stay_in_the_reduced_file(self, select, data, tmp_path):
+        data.write_text(data.read_text() + "1.0,red,0.0,\n")
+        reduced = tmp_path / "reduced.csv"
+        code, _, err = select(data, "--features", 1, "--out", reduced)
+        assert code == 0
+        assert "Left out 1 of 91 rows" in err
+        assert len(reduced.read_text().splitlines()) == 92
+
+    def test_columns_that_are_left_out(self, select, data):
+        code, out, _ = select(data, "--features", 2, "--drop", "size", "--category", "noise")
+        assert code == 0
+        assert " size " not in out
+
+    def test_several_classes_and_processes(self, run, tmp_path):
+        rows, labels = make_rows(n_classes=3)
+        labelled = [[*row, label] for row, label in zip(rows, labels, strict=True)]
+        path = write_csv(tmp_path / "d.csv", [*HEADER, "answer"], labelled)
+        arguments = ("select", path, "--target", "answer", "--features", 3)
+        assert run(*arguments, "--n-jobs", 1) == run(*arguments, "--n-jobs", 2)
+
+    def test_noise_is_not_told_apart(self, select, tmp_path):
+        """The selection has no part of the test folds."""
+        rng = np.random.default_rng(0)
+        rows = [[*rng.normal(size=200).round(3), i % 2] for i in range(60)]
+        names = [f"n{j}" for j in range(200)]
+        path = write_csv(tmp_path / "noise.csv", [*names, "answer"], rows)
+        code, out, _ = select(path, "--features", 10)
+        assert code == 0
+        errors = [float(m) for m in re.findall(r"(\d+\.\d) % ±", out)]
+        assert 35 < np.mean(errors) < 65
+
+    @pytest.mark.parametrize(
+        ("options", "sentence"),
+        [
+            (("--norm", "l0"), "--norm is 'l2' or 'l1', not 'l0'"),
+            (("--n-jobs", 0), "no number of processes"),
+            (("--drop", "sise"), "did you mean 'size'"),
+        ],
+    )
+    def test_bad_options(self, select, data, options, sentence):
+        assert_one_sentence(*select(data, *options), sentence)
+
+    def test_bad_files(self, select, data, tmp_path):
+        assert_one_sentence(*select(tmp_path / "none.csv"), "There is no file")
+        assert_one_sentence(*select(data, "--output", data), "is an input")
+        assert_one_sentence(*select(data, target="anwser"), "did you mean 'answer'")
+        assert_one_sentence(*select(data, "--out", tmp_path / "a" / "b.csv"), "there is no folder")
+        assert select(data, "--features", 0)[0] == 2
+
+
 class TestBadInput:
     """One sentence on stderr, exit code 2, and nothing written."""
 

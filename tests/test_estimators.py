@@ -50,6 +50,14 @@ def settings():
         if estimator is zeronorm.SVCReducer:
             yield estimator(method="modified", max_error=0.05)
             yield estimator(method="exact")
+        if estimator in (zeronorm.AROMSelector, zeronorm.AROMClassifier):
+            yield estimator(norm="l1")
+            yield estimator(slack_norm=0)
+            yield estimator(slack_norm=1)
+            yield estimator(multi_class="joint")
+            yield estimator("auto", cv=2)
+        if estimator is zeronorm.AROMClassifier:
+            yield estimator(kernel="poly")
 
 
 #: Checks that a method cannot pass, each with the reason.

@@ -13,17 +13,27 @@ from zeronorm.classifiers.zero_norm import ZeroNormSVC
 from zeronorm.density import SparseKernelDensity
 from zeronorm.displays import SparsityPathDisplay
 from zeronorm.expansion import KernelExpansion
+from zeronorm.feature_selection.arom import AROMSelector
+from zeronorm.feature_selection.classifier import AROMClassifier
+from zeronorm.feature_selection.correlation import CorrelationSelector
+from zeronorm.feature_selection.fsv import FSVSelector
+from zeronorm.feature_selection.r2w2 import R2W2Selector
 from zeronorm.reduction import SVCReducer
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AROMClassifier",
+    "AROMSelector",
+    "CorrelationSelector",
     "CrossEntropySVC",
+    "FSVSelector",
     "IRWLSClassifier",
     "KernelExpansion",
     "LinearProgrammingSVC",
     "OneNormSVC",
     "ReducedSVC",
+    "R2W2Selector",
     "RelevanceVectorClassifier",
     "SVCReducer",
     "SparseKernelDensity",

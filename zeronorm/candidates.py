@@ -57,7 +57,7 @@ class SparseKernelClassifier(KernelClassifier):
         if problem.places is not None:
             support = training.rows[problem.places[fit.terms]]
         expansion = learned_expansion(
-            problem.vectors[fit.terms], fit.coef, fit.intercept, problem.kernel
+            problem.vectors[fit.terms], fit.coef, fit.intercept, problem.kernel, fit.objective
         )
         return Learned(expansion, support, fit.objective, fit.n_iter, fit.history, fit.warning)
 

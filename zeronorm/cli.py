@@ -1,4 +1,4 @@
-"""The command line: ``zeronorm fit`` and ``zeronorm predict``."""
+"""The command line: ``zeronorm fit``, ``zeronorm predict`` and ``zeronorm select``."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from zeronorm import __version__
 from zeronorm.comparison import Plan, Result, Rows, compare, count_fits
 from zeronorm.progress import progress_bar
 from zeronorm.table_model import TableEncoder, TableModel, check_output, save_text
+from zeronorm.table_selection import ColumnChoice, choose_columns
 from zeronorm.tabular import (
     MAX_LEVELS,
     Table,
@@ -38,6 +39,20 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )
+
+
+# What `fit` and `select` both take.
+TrainingData = Annotated[Path, typer.Argument(metavar="DATA.csv", help="Rows with known classes.")]
+TargetColumn = Annotated[str, typer.Option(metavar="COLUMN", help="The column to predict.")]
+Folds = Annotated[int, typer.Option(min=3, help="Folds on which the error is measured.")]
+Drop = Annotated[
+    list[str], typer.Option(metavar="COLUMN", help="Leave this column out. May be repeated.")
+]
+Category = Annotated[
+    list[str],
+    typer.Option(metavar="COLUMN", help="Numbers in it are categories. May be repeated."),
+]
+Processes = Annotated[int, typer.Option(help="Processes to use; -1 is one a core.")]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -65,24 +80,19 @@ def _options(
 
 @app.command()
 def fit(
-    data: Annotated[Path, typer.Argument(metavar="DATA.csv", help="Rows with known classes.")],
-    target: Annotated[str, typer.Option(metavar="COLUMN", help="The column to predict.")],
+    data: TrainingData,
+    target: TargetColumn,
     out: Annotated[
         Path | None, typer.Option(metavar="MODEL.json", help="Where to save the sparse model.")
     ] = None,
-    folds: Annotated[int, typer.Option(min=3, help="Folds on which the error is measured.")] = 5,
+    folds: Folds = 5,
     terms: Annotated[
         int | None,
         typer.Option(min=1, help="Kernel terms of the sparse model; otherwise it chooses."),
     ] = None,
-    drop: Annotated[
-        list[str], typer.Option(metavar="COLUMN", help="Leave this column out. May be repeated.")
-    ] = [],  # noqa: B006 (typer copies it)
-    category: Annotated[
-        list[str],
-        typer.Option(metavar="COLUMN", help="Numbers in it are categories. May be repeated."),
-    ] = [],  # noqa: B006
-    n_jobs: Annotated[int, typer.Option(help="Processes to use; -1 is one a core.")] = -1,
+    drop: Drop = [],  # noqa: B006 (typer copies it)
+    category: Category = [],  # noqa: B006
+    n_jobs: Processes = -1,
     random_state: Annotated[int, typer.Option(min=0, help="Seed of folds and draws.")] = 0,
 ) -> None:
     """Compare a tuned SVC with a sparse classifier on DATA.csv, and save the sparse one.
@@ -91,8 +101,7 @@ def fit(
     with the model, so that `zeronorm predict` takes the raw file.
     """
     with _one_sentence_errors():
-        if n_jobs == 0:
-            raise TableError("--n-jobs 0 is no number of processes; take 1 or more, or -1.")
+        _check_processes(n_jobs)
         if out is not None:
             _check_out(out, data)
         table, classes = _training_rows(data, target, folds)
@@ -141,6 +150,56 @@ def predict(
             typer.echo(text.getvalue(), nl=False)
 
 
+@app.command()
+def select(
+    data: TrainingData,
+    target: TargetColumn,
+    features: Annotated[int, typer.Option(min=1, help="How many columns to select.")] = 20,
+    norm: Annotated[str, typer.Option(help="Norm of the rounds, l2 or l1.")] = "l2",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "--out",
+            metavar="REDUCED.csv",
+            help="Where to write the target and the selected columns.",
+        ),
+    ] = None,
+    folds: Folds = 5,
+    drop: Drop = [],  # noqa: B006 (typer copies it)
+    category: Category = [],  # noqa: B006
+    n_jobs: Processes = -1,
+    random_state: Annotated[int, typer.Option(min=0, help="Seed of the folds.")] = 0,
+) -> None:
+    """Select the columns of DATA.csv that tell the classes apart, by AROM, best first.
+
+    Beside them stands the cross-validated error of a linear SVM on so many columns, selected anew
+    in every fold. A column of categories is selected as a whole.
+    """
+    with _one_sentence_errors():
+        _check_processes(n_jobs)
+        if norm not in ("l1", "l2"):
+            raise TableError(f"--norm is 'l2' or 'l1', not '{norm}'.")
+        if out is not None:
+            _check_out(out, data)
+        table, classes = _training_rows(data, target, folds)
+        columns, notes = infer_columns(table, leave_out={target, *drop}, as_category=category)
+        _print_notes(notes)
+        if features > len(columns):
+            _print_notes([f"There are {len(columns)} columns to select from; all are taken."])
+            features = len(columns)
+        rows = Rows(to_matrix(table, columns), classes.codes, TableEncoder(columns))
+        with _progress_bar(Console(stderr=True), folds + 1, "selecting") as counter_path:
+            plan = Plan(folds, n_jobs, random_state, counter_path)
+            choice = choose_columns(rows, plan, features, norm)
+        _print_notes([choice.warning] if choice.warning else [])
+        Console().print(choice_table(choice, classes, title=f"{data.name}: {target}"))
+        if out is not None:
+            chosen = {columns[place].name for place in choice.order}
+            save_text(out, read_table(data).to_csv([target, *chosen]))
+            _print_notes([f"Saved '{target}' and {len(chosen)} columns as {out}."])
+
+
 @contextmanager
 def _one_sentence_errors() -> Iterator[None]:
     """Turn what is wrong with a file into one sentence on stderr and exit code 2."""
@@ -162,6 +221,11 @@ def _check_terms(terms: int | None, n_rows: int, folds: int) -> None:
         raise TableError(
             f"--terms {terms} is more than the {fewest} rows of a training fold; take fewer terms."
         )
+
+
+def _check_processes(n_jobs: int) -> None:
+    if n_jobs == 0:
+        raise TableError("--n-jobs 0 is no number of processes; take 1 or more, or -1.")
 
 
 def _check_out(out: Path, *inputs: Path) -> None:
@@ -198,14 +262,16 @@ def _training_rows(path: Path, target: str, folds: int) -> tuple[Table, Target]:
 
 
 @contextmanager
-def _progress_bar(console: Console, total: int) -> Iterator[str | None]:
+def _progress_bar(
+    console: Console, total: int, description: str = "tuning and fitting"
+) -> Iterator[str | None]:
     """Show a bar that follows the size of a file, whose name it yields; none if nobody looks."""
     if not console.is_terminal:
         yield None
         return
     with (
         tempfile.NamedTemporaryFile(prefix="zeronorm-progress-") as file,
-        progress_bar("tuning and fitting", console=console) as update,
+        progress_bar(description, console=console) as update,
     ):
         finished = threading.Event()
 
@@ -232,13 +298,11 @@ def comparison_table(
     """Return the table that `fit` prints: one column for each contender."""
     folds = len(results[0].fold_errors)
     n_rows = len(classes.codes)
-    commonest = np.bincount(classes.codes).max() / n_rows
     screen = ScreenTable(
         title=Text(title),
         caption=Text(
             f"Error: {folds}-fold cross-validation, everything chosen inside the training folds, "
-            f"± standard error. Always guessing the commonest class: {_percent(1 - commonest)}. "
-            "Times are of one core."
+            f"± standard error. {_guessing(classes)} Times are of one core."
         ),
     )
     screen.add_column()
@@ -258,6 +322,31 @@ def comparison_table(
     for label, cells in lines.items():
         screen.add_row(label, *cells)
     return screen
+
+
+def choice_table(choice: ColumnChoice, classes: Target, title: str) -> ScreenTable:
+    """Return the table that `select` prints: one line for each column, best first."""
+    screen = ScreenTable(
+        title=Text(title),
+        caption=Text(
+            "Error of a linear SVM on this column and those above it, "
+            f"{choice.folds}-fold cross-validation with the selection redone in every fold, "
+            f"± standard error. {_guessing(classes)}"
+        ),
+    )
+    screen.add_column("", justify="right")
+    screen.add_column("column")
+    screen.add_column("error", justify="right")
+    measured = zip(choice.sizes, choice.errors, choice.standard_errors, strict=True)
+    texts = {size: f"{_percent(error)} ± {100 * spread:.1f}" for size, error, spread in measured}
+    for rank, name in enumerate(choice.names, start=1):
+        screen.add_row(str(rank), Text(name), texts.get(rank, ""))
+    return screen
+
+
+def _guessing(classes: Target) -> str:
+    commonest = np.bincount(classes.codes).max() / len(classes.codes)
+    return f"Always guessing the commonest class: {_percent(1 - commonest)}."
 
 
 def _short(number: float) -> str:

@@ -173,3 +173,121 @@ def make_clouds(
     y = random.choice([-1, 1], size=n_samples)
     noise = random.normal(size=(n_samples, 2)) * deviations
     return y[:, None] + noise @ rotation.T, y
+
+
+def make_weston_toy(
+    n_samples: int = 100,
+    *,
+    n_features: int = 100,
+    standardise: bool = True,
+    random_state: Any = None,
+) -> tuple[Any, Any]:
+    """Weston's linear problem: two groups of three useful features among many of noise.
+
+    With probability 0.7 the first three are y·N(i, 1), i = 1, 2, 3, and the next three N(0, 1);
+    otherwise it is the other way round. The rest is N(0, 20), the second number being the standard
+    deviation. One feature of each group is needed, and enough.
+
+    Parameters
+    ----------
+    n_samples : int, default=100
+        Number of rows.
+    n_features : int, default=100
+        Number of features, at least six.
+    standardise : bool, default=True
+        Scale the features to mean zero and standard deviation one, as the paper does. To have
+        training and test rows in the same units, draw them together.
+    random_state : int, RandomState instance or None, default=None
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        Rows.
+    y : ndarray of shape (n_samples,)
+        -1 or +1 with equal probability.
+
+    References
+    ----------
+    Jason Weston, André Elisseeff, Bernhard Schölkopf, Mike Tipping: Use of the zero-norm with
+    linear models and kernel methods. Journal of Machine Learning Research 3 (2003).
+
+    Examples
+    --------
+    >>> from zeronorm.datasets import make_weston_toy
+    >>> X, y = make_weston_toy(30, random_state=0)
+    >>> X.shape
+    (30, 100)
+    """
+    if n_features < 6:
+        raise ValueError(f"n_features must be at least 6; got {n_features!r}.")
+    random = check_random_state(random_state)
+    y = random.choice([-1, 1], size=n_samples)
+    X = 20.0 * random.normal(size=(n_samples, n_features))
+    noise = random.normal(size=(n_samples, 6))
+    telling = y[:, None] * (np.array([1, 2, 3, 1, 2, 3]) + noise)
+    is_first = random.uniform(size=(n_samples, 1)) < 0.7
+    group = np.array([True] * 3 + [False] * 3)
+    X[:, :6] = np.where(is_first == group, telling, random.normal(size=(n_samples, 6)))
+    if standardise:
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+    return X, y
+
+
+#: Targets of Weston et al. (2003), Figure 1: the share of the polynomial's coefficients that is
+#: zero, or a formula.
+POLYNOMIAL_TARGETS = ("x1x2+x3", "x1", "95%", "90%", "80%", "0%")
+
+
+def make_polynomial_target(
+    n_samples: int = 100, target: str = "x1x2+x3", *, random_state: Any = None
+) -> tuple[Any, Any]:
+    """Weston's problems in kernel space: the sign of a polynomial of degree 2 in ten inputs.
+
+    The inputs are standard normal. A random polynomial has standard normal coefficients, a share
+    of which is zero; at least one is not.
+
+    Parameters
+    ----------
+    n_samples : int, default=100
+        Number of rows.
+    target : {"x1x2+x3", "x1", "95%", "90%", "80%", "0%"}, default="x1x2+x3"
+        The polynomial: a formula, or the share of zeros in a random one.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the polynomial and the rows.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 10)
+        Rows.
+    y : ndarray of shape (n_samples,)
+        -1 or +1, without noise.
+
+    References
+    ----------
+    Jason Weston, André Elisseeff, Bernhard Schölkopf, Mike Tipping: Use of the zero-norm with
+    linear models and kernel methods. Journal of Machine Learning Research 3 (2003).
+
+    Examples
+    --------
+    >>> from zeronorm.datasets import make_polynomial_target
+    >>> X, y = make_polynomial_target(50, "x1", random_state=0)
+    >>> bool(((X[:, 0] > 0) == (y == 1)).all())
+    True
+    """
+    if target not in POLYNOMIAL_TARGETS:
+        raise ValueError(f"target must be one of {', '.join(POLYNOMIAL_TARGETS)}; got {target!r}.")
+    random = check_random_state(random_state)
+    first, second = np.triu_indices(10)
+    coef = random.normal(size=10 + len(first))
+    chosen = random.permutation(len(coef))
+    X = random.normal(size=(n_samples, 10))
+    if target == "x1":
+        values = X[:, 0]
+    elif target == "x1x2+x3":
+        values = X[:, 0] * X[:, 1] + X[:, 2]
+    else:
+        share = 1.0 - float(target[:-1]) / 100.0
+        coef[chosen[max(1, round(share * len(coef))) :]] = 0.0
+        values = np.hstack([X, X[:, first] * X[:, second]]) @ coef
+    return X, np.where(values > 0, 1, -1)

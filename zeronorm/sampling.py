@@ -61,3 +61,22 @@ def deal_rows(codes: np.ndarray, n_blocks: int, random: np.random.RandomState) -
     shuffled = random.permutation(len(codes))
     by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
     return [np.sort(by_class[start::n_blocks]) for start in range(n_blocks)]
+
+
+def resampled_rows(codes: np.ndarray, random: np.random.RandomState) -> np.ndarray:
+    """Draw a bootstrap resample: as many rows as there are, of each class its own number.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Class numbers 0, 1, ..., each of them present.
+    random : RandomState
+        Source of the draw.
+
+    Returns
+    -------
+    ndarray
+        Sorted indices, some of them repeated.
+    """
+    classes = (np.flatnonzero(codes == label) for label in range(codes.max() + 1))
+    return np.sort(np.concatenate([random.choice(rows, size=len(rows)) for rows in classes]))

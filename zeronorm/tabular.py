@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import io
 import itertools
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -71,6 +72,15 @@ class Table:
             name: tuple(itertools.compress(column, kept)) for name, column in self.cells.items()
         }
         return Table(self.path, cells, tuple(itertools.compress(self.lines, kept)))
+
+    def to_csv(self, names: Collection[str]) -> str:
+        """Return the text of a CSV file with these columns, in the order of this table."""
+        kept = [name for name in self.cells if name in names]
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(kept)
+        writer.writerows(zip(*(self.cells[name] for name in kept), strict=True))
+        return text.getvalue()
 
 
 @dataclass(frozen=True)

@@ -143,10 +143,10 @@ class Learned:
 
 
 def learned_expansion(
-    vectors: Any, coef: np.ndarray, intercept: np.ndarray, kernel: Kernel
+    vectors: Any, coef: np.ndarray, intercept: np.ndarray, kernel: Kernel, objective: float
 ) -> KernelExpansion:
-    """Put together what was learned; a sentence if it is not finite."""
-    if not all(np.isfinite(part).all() for part in (coef, intercept)):
+    """Put together what was learned; a sentence if it, or its objective, is not finite."""
+    if not all(np.isfinite(part).all() for part in (coef, intercept, objective)):
         raise ValueError(
             "The solution is not finite: the data are too badly scaled for this kernel and C. "
             "Standardise the features, or take a smaller C."

@@ -122,7 +122,11 @@ class VectorLearner:
         current.accept(task.certified(current.features, tolerance))
         used = current.coef.any(axis=1)
         expansion = learned_expansion(
-            current.vectors[used], current.coef[used], current.intercept, current.kernel
+            current.vectors[used],
+            current.coef[used],
+            current.intercept,
+            current.kernel,
+            current.value,
         )
         gap = current.solution.gap
         warning = None

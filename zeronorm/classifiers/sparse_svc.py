@@ -138,7 +138,7 @@ class SparseSVC(KernelClassifier):
     >>> X, y = make_moons(200, noise=0.2, random_state=0)
     >>> model = SparseSVC(random_state=0).fit(X, y)
     >>> model.n_terms_, len(SVC().fit(X, y).support_)
-    (4, 54)
+    (3, 54)
     """
 
     def __init__(

@@ -1,0 +1,215 @@
+"""Zero-norm feature selection: AROM, "approximation of the zero-norm minimisation".
+
+Weston, Elisseeff, Schölkopf & Tipping (2003), sections 3 and 4.1. Wanted is the linear classifier
+with the fewest features, min ||w||_0 subject to y_i (w·x_i + b) ≥ 1 (Problem 5). Its log
+approximation (Problem 6) is lowered by solving an SVM on rescaled data, over and over, the scale
+of each feature being multiplied by its weight: z ← z * w (Problem 7 with the 1-norm, 8 with the
+2-norm). What certifies a round is the duality gap of its SVM. The numerics, and what a finite C
+means, are in ``solvers/arom.py`` and ``solvers/svm_rounds.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zeronorm.checks import check_integer, check_positive
+from zeronorm.feature_selection.base import LinearSelector, Selection
+from zeronorm.solvers.arom import Elimination, eliminate
+from zeronorm.solvers.columns import Columns
+from zeronorm.solvers.svm_rounds import HingeSlack, JointSquaredSlack, LinearProgram, SquaredSlack
+
+
+class AROMSelector(LinearSelector):
+    """Select the features of the sparsest linear classifier, by rescaling and solving again.
+
+    An SVM is trained, every feature is multiplied by its weight, and so on: what the classifier
+    can do without vanishes within a few rounds. Works on the rows' inner products, so that a
+    hundred rows with a hundred thousand features take seconds.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        How many: a number, a share of all, the smallest number within one standard error of the
+        best cross-validated error ("auto"), or as few as the method itself settles on (None).
+        A number is met exactly: of features that vanish in the same round the larger are taken.
+    norm : {"l2", "l1"}, default="l2"
+        Norm of the weights in each round: an SVM, or a linear program.
+    C : float, default=1.0
+        Cost of a slack, in each round that for an SVM on the data as they are. Large values are
+        the hard margin of the paper.
+    slack_norm : {"auto", 0, 1, 2}, default="auto"
+        What C multiplies: half the squared slacks (2, the ridge on the kernel), the slacks (1),
+        or about their number (0: as few rows on the wrong side of the margin as can be found).
+        "auto" is 2 for "l2" and 1 for "l1", which cannot take squares.
+    multi_class : {"ovr", "joint"}, default="ovr"
+        Several classes share their features. "ovr" separates each class from the rest, "joint"
+        has the constraints of Weston and Watkins: a row scores highest for its own class. "joint"
+        goes with "l2" and with ``slack_norm`` 0 or 2.
+    tol : float, default=1e-4
+        Stop when the scales change by less than this, relatively (or when for 20 rounds no feature
+        has vanished and the changes do not get smaller).
+    max_iter : int, default=100
+        Most rounds.
+    cv : int, cross-validation generator or iterable, default=5
+        Folds of "auto".
+    n_jobs : int, optional
+        Processes of "auto".
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_features_ : int
+        Number of selected features.
+    support_ : ndarray of shape (n_features_in_,)
+        Mask of the selected features.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of every feature, 1 being the best: those that vanished later rank before. Features
+        equal to another come after all others, constant ones last.
+    scaling_ : ndarray of shape (n_features_in_,)
+        The final scale of every feature; zero where it has vanished.
+    n_iter_ : int
+        Rounds.
+    history_ : dict of ndarray
+        "features", "objective" and "gap" (relative duality gap) of every round.
+    cv_results_ : dict of ndarray
+        With "auto": accuracy for each number of features.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X has names.
+
+    See Also
+    --------
+    AROMClassifier : The classifier on the selected features.
+    sklearn.feature_selection.RFE : Drops the smallest weights instead of rescaling.
+
+    Notes
+    -----
+    The features of one fit are nested: the best ten are among the best twenty.
+
+    References
+    ----------
+    Jason Weston, André Elisseeff, Bernhard Schölkopf, Mike Tipping: Use of the zero-norm with
+    linear models and kernel methods. Journal of Machine Learning Research 3 (2003).
+
+    Examples
+    --------
+    >>> from zeronorm import AROMSelector
+    >>> from zeronorm.datasets import make_weston_toy
+    >>> X, y = make_weston_toy(100, random_state=0)
+    >>> selector = AROMSelector(2).fit(X, y)
+    >>> X.shape, selector.transform(X).shape
+    ((100, 100), (100, 2))
+    >>> [int(feature) for feature in selector.get_support(indices=True)]
+    [2, 5]
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: Any = None,
+        norm: str = "l2",
+        *,
+        C: float = 1.0,
+        slack_norm: Any = "auto",
+        multi_class: str = "ovr",
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        cv: Any = 5,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.norm = norm
+        self.C = C
+        self.slack_norm = slack_norm
+        self.multi_class = multi_class
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cv = cv
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_positive("tol", self.tol)
+        check_integer("max_iter", self.max_iter, least=1)
+        check_rounds(self.norm, self.slack_norm, self.multi_class)
+
+    def _rank(self, columns: Columns, targets: np.ndarray, stop_at: int | None) -> Selection:
+        return rank_by_rounds(self, columns, targets, stop_at)
+
+
+def check_rounds(norm: Any, slack_norm: Any, multi_class: Any) -> None:
+    """Raise a sentence unless the parameters of the rounds are known and go together."""
+    if not isinstance(norm, str) or norm not in ("l1", "l2"):
+        raise ValueError(f"norm must be 'l2' or 'l1'; got {norm!r}.")
+    if not isinstance(multi_class, str) or multi_class not in ("ovr", "joint"):
+        raise ValueError(f"multi_class must be 'ovr' or 'joint'; got {multi_class!r}.")
+    is_known = isinstance(slack_norm, (str, int, np.integer)) and not isinstance(slack_norm, bool)
+    if not is_known or slack_norm not in ("auto", 0, 1, 2):
+        raise ValueError(f"slack_norm must be 'auto', 0, 1 or 2; got {slack_norm!r}.")
+    if norm == "l1" and slack_norm == 2:
+        raise ValueError(
+            "slack_norm=2 makes the rounds quadratic, norm='l1' makes them linear programs; take "
+            "slack_norm 0 or 1, or norm='l2'."
+        )
+    if multi_class == "joint" and (norm == "l1" or slack_norm == 1):
+        raise ValueError(
+            "multi_class='joint' goes with norm='l2' and slack_norm 0 or 2; for others take 'ovr'."
+        )
+
+
+def make_problem(
+    parameters: Any, columns: Columns, targets: np.ndarray
+) -> HingeSlack | JointSquaredSlack | LinearProgram | SquaredSlack:
+    """Return the problem of a round; ``parameters`` is an estimator that has them."""
+    cost = np.full(columns.n_rows, float(parameters.C))
+    if parameters.norm == "l1":
+        return LinearProgram(columns, targets, cost)
+    if parameters.slack_norm == 1:
+        return HingeSlack(columns, targets, cost)
+    if parameters.multi_class == "joint" and targets.shape[1] > 1:
+        return JointSquaredSlack(columns, targets, cost)
+    return SquaredSlack(columns, targets, cost)
+
+
+def rank_by_rounds(
+    parameters: Any, columns: Columns, targets: np.ndarray, stop_at: int | None
+) -> Selection:
+    """Rank the columns by the rounds in which they vanish."""
+    result = eliminate(
+        make_problem(parameters, columns, targets),
+        stop_at=0 if stop_at is None else stop_at,
+        count_slacks=parameters.slack_norm == 0,
+        max_rounds=parameters.max_iter,
+        tolerance=parameters.tol,
+    )
+    history = {key: np.array(values) for key, values in result.history.items()}
+    return Selection(
+        result.order,
+        len(result.left),
+        result.scaling,
+        result.rounds,
+        history,
+        _warning(parameters, result, stop_at),
+    )
+
+
+def _warning(parameters: Any, result: Elimination, stop_at: int | None) -> str | None:
+    """Say what was not reached."""
+    name = type(parameters).__name__
+    gap = max(result.history["gap"])
+    # The solvers end far below this; a larger gap means that rounding has had its say.
+    if not gap <= 1e-3:
+        return (
+            f"{name}: a round ended with a relative duality gap of {gap:.1e}. Standardise the "
+            "features, or take a smaller C."
+        )
+    is_there = stop_at is not None and len(result.left) <= stop_at
+    if is_there or result.is_settled or result.rounds < parameters.max_iter:
+        return None
+    return (
+        f"{name} stopped after {result.rounds} rounds with {len(result.left)} features and a "
+        f"relative change of {result.change:.1e} (tol={parameters.tol:g}). Raise max_iter or tol."
+    )

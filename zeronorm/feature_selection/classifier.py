@@ -1,0 +1,347 @@
+"""The zero-norm classifier: linear, or a sparse polynomial.
+
+Weston et al. (2003). Linear, in two stages (section 4.1): features are selected by AROM, then the
+classifier is trained on them as they are, unscaled. Polynomial (section 3.4): the features are
+those of the kernel k(x, x') = Σ_{t=1..d} (x·x')^t, one for each ordered product of up to d inputs.
+Products of the same inputs are equal features and have equal weights in all rounds, so each is
+held once, with its multiplicity t!/∏p_i!, which makes the rounds those in the kernel's own space.
+The polynomial is the last round's (the paper's "kernel version" does not go back to unscaled data).
+Zero-norm on the slacks (section 3.2, q = 0): ``slack_norm=0``.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import PolynomialFeatures
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from zeronorm.base import signed_targets
+from zeronorm.checks import check_integer, check_positive
+from zeronorm.feature_selection.arom import AROMSelector, check_rounds, make_problem, rank_by_rounds
+from zeronorm.feature_selection.base import (
+    Selection,
+    check_finite,
+    check_n_features,
+    resolve_n_features,
+    select_distinct,
+    two_or_more_classes,
+)
+from zeronorm.feature_selection.polynomial import SparsePolynomial
+from zeronorm.solvers.arom import fit_once
+from zeronorm.solvers.columns import Columns
+
+#: Numbers that the products of inputs may fill: 2 GB.
+MOST_VALUES = 250_000_000
+
+
+class AROMClassifier(ClassifierMixin, BaseEstimator):
+    """Linear or polynomial classifier with as few features as the data allow.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        How many features, or products of features, the classifier may use: as in
+        :class:`AROMSelector`. 1.0 keeps all of them, which leaves an SVM.
+    norm : {"l2", "l1"}, default="l2"
+        Norm of the weights in each round: an SVM, or a linear program.
+    kernel : {"linear", "poly"}, default="linear"
+        "poly" chooses among all products of up to ``degree`` features.
+    degree : int, default=2
+        Largest degree of "poly".
+    C : float, default=1.0
+        Cost of a slack.
+    slack_norm : {"auto", 0, 1, 2}, default="auto"
+        What C multiplies: half the squared slacks (2), the slacks (1), or about their number (0:
+        as few training errors as can be found). "auto" is 2 for "l2" and 1 for "l1".
+    multi_class : {"ovr", "joint"}, default="ovr"
+        Several classes share their features: each against the rest, or all at once, as in
+        :class:`AROMSelector`.
+    tol : float, default=1e-4
+        Stop when the scales change by less than this, relatively.
+    max_iter : int, default=100
+        Most rounds.
+    cv : int, cross-validation generator or iterable, default=5
+        Folds of "auto".
+    n_jobs : int, optional
+        Processes of "auto".
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    polynomial_ : SparsePolynomial
+        The decision function.
+    coef_ : ndarray of shape (n_outputs, n_terms)
+        Coefficients of the features that are used, or of their products.
+    intercept_ : ndarray of shape (n_outputs,)
+        Constants.
+    powers_ : ndarray of shape (n_terms, n_features_in_)
+        Exponent of every feature in every term; only with ``kernel="poly"``.
+    support_ : ndarray of shape (n_terms,)
+        Indices of the features that are used; only with ``kernel="linear"``.
+    n_terms_ : int
+        Number of terms.
+    n_iter_ : int
+        Rounds of the selection.
+    history_ : dict of ndarray
+        "features", "objective" and "gap" (relative duality gap) of every round.
+    cv_results_ : dict of ndarray
+        With "auto": accuracy for each number of terms.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X has names.
+
+    See Also
+    --------
+    AROMSelector : The selection alone, for another classifier.
+
+    References
+    ----------
+    Jason Weston, André Elisseeff, Bernhard Schölkopf, Mike Tipping: Use of the zero-norm with
+    linear models and kernel methods. Journal of Machine Learning Research 3 (2003).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zeronorm import AROMClassifier
+    >>> X = np.random.RandomState(0).normal(size=(100, 10))
+    >>> y = X[:, 0] * X[:, 1] + X[:, 2] > 0
+    >>> classifier = AROMClassifier(kernel="poly", degree=2, C=100.0).fit(X, y)
+    >>> print(classifier.explain(digits=2))
+    True: 25·x1·x2 + 24·x3 + 0.25
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: Any = None,
+        norm: str = "l2",
+        *,
+        kernel: str = "linear",
+        degree: int = 2,
+        C: float = 1.0,
+        slack_norm: Any = "auto",
+        multi_class: str = "ovr",
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        cv: Any = 5,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.norm = norm
+        self.kernel = kernel
+        self.degree = degree
+        self.C = C
+        self.slack_norm = slack_norm
+        self.multi_class = multi_class
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cv = cv
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn what input fits."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _check_parameters(self) -> None:
+        check_positive("C", self.C)
+        check_positive("tol", self.tol)
+        check_integer("max_iter", self.max_iter, least=1)
+        check_n_features(self.n_features_to_select)
+        check_rounds(self.norm, self.slack_norm, self.multi_class)
+        if not isinstance(self.kernel, str) or self.kernel not in ("linear", "poly"):
+            raise ValueError(f"kernel must be 'linear' or 'poly'; got {self.kernel!r}.")
+        check_integer("degree", self.degree, least=1)
+        if self.kernel == "poly" and self.norm == "l1":
+            raise ValueError("kernel='poly' needs norm='l2': linear programs know no kernels.")
+
+    def fit(self, X: Any, y: Any) -> AROMClassifier:
+        """Select features, and fit the classifier on them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows. Standardise them first, unless their units mean something.
+        y : array-like of shape (n_samples,)
+            Class labels, two or more classes.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = two_or_more_classes(y)
+        values, powers = self._terms(X)
+        for name in ("cv_results_", "support_", "powers_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        wanted = resolve_n_features(self.n_features_to_select, values.shape[1])
+        if isinstance(wanted, str):
+            wanted = self._choose_size(values, codes)
+        targets = signed_targets(codes, len(self.classes_))
+        multiplicity = np.ones(values.shape[1]) if powers is None else multiplicities(powers)
+        with np.errstate(all="ignore"):
+            selection = self._rank(values, multiplicity, targets, wanted)
+            count = max(1, selection.settled) if wanted is None else wanted
+            chosen = np.sort(selection.order[:count])
+            columns = Columns(values[:, chosen], multiplicity[chosen])
+            scaling = np.ones(count) if powers is None else selection.scaling[chosen]
+            gap = self._fit_final(columns, targets, scaling, chosen, powers)
+        self.n_iter_ = selection.n_iter
+        self.history_ = selection.history
+        if selection.warning is None and not gap <= 1e-3:
+            selection.warning = (
+                f"AROMClassifier: the final problem has a relative duality gap of {gap:.1e}. "
+                "Standardise the features, or take a smaller C."
+            )
+        if selection.warning is not None:
+            warnings.warn(selection.warning, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def _terms(self, X: Any) -> tuple[Any, np.ndarray | None]:
+        """Features to choose from, and their exponents where they are products."""
+        if self.kernel == "linear":
+            return X, None
+        n_terms = math.comb(X.shape[1] + self.degree, self.degree) - 1
+        if n_terms * X.shape[0] > MOST_VALUES:
+            raise ValueError(
+                f"{X.shape[1]} features have {n_terms} products of up to {self.degree}, too many "
+                f"for {X.shape[0]} rows in memory; take a smaller degree, or select features first "
+                "(AROMSelector)."
+            )
+        expansion = PolynomialFeatures(self.degree, include_bias=False)
+        with np.errstate(all="ignore"):
+            values = expansion.fit_transform(X)
+        check_finite(values.data if sparse.issparse(values) else values)
+        return values, expansion.powers_
+
+    def _rank(
+        self, values: Any, multiplicity: np.ndarray, targets: np.ndarray, wanted: int | None
+    ) -> Selection:
+        if wanted is not None and wanted == values.shape[1]:
+            return Selection(np.arange(wanted), wanted, np.ones(wanted), 0)
+        columns = Columns(values, multiplicity)
+
+        def rank(columns: Columns, targets: np.ndarray, stop_at: int | None) -> Selection:
+            return rank_by_rounds(self, columns, targets, stop_at)
+
+        return select_distinct(rank, columns, targets, wanted)
+
+    def _choose_size(self, values: Any, codes: np.ndarray) -> int:
+        shared = set(AROMSelector().get_params()) & set(self.get_params())
+        selector = AROMSelector(**{name: getattr(self, name) for name in shared})
+        chosen = selector._choose_size(values, codes)
+        self.cv_results_ = selector.cv_results_
+        return int(chosen)
+
+    def _fit_final(
+        self,
+        columns: Columns,
+        targets: np.ndarray,
+        scaling: np.ndarray,
+        chosen: np.ndarray,
+        powers: np.ndarray | None,
+    ) -> float:
+        """Fit on the chosen terms, set the fitted attributes, return the certificate."""
+        # A term of an exact number of them may have vanished in the rounds: it gets no weight.
+        scaling = np.where((scaling > 0) & (columns.deviations > 0), scaling, 0.0)
+        used = scaling > 0
+        coef = np.zeros((len(chosen), targets.shape[1]))
+        offset = columns.offset
+        if used.any():
+            columns.keep(used)
+            problem = make_problem(self, columns, targets)
+            found = fit_once(problem, scaling[used], count_slacks=self.slack_norm == 0)
+            coef[used] = found.coef * columns.multiplicity[:, None]
+            intercept, gap = found.intercept - offset @ coef, found.gap
+        else:
+            # Nothing varies: the commonest class, or no class against the rest.
+            intercept, gap = np.sign(targets.sum(axis=0)), 0.0
+        check_finite(np.concatenate([coef.ravel(), intercept]))
+        if powers is None:
+            self.support_ = chosen
+            factors = [[(int(feature), 1)] for feature in chosen]
+            self.polynomial_ = SparsePolynomial(factors, coef, intercept)
+        else:
+            self.powers_ = powers[chosen]
+            self.polynomial_ = SparsePolynomial.from_powers(self.powers_, coef, intercept)
+        self.coef_, self.intercept_ = coef.T, intercept
+        self.n_terms_ = len(chosen)
+        return gap
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Evaluate the decision function.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to judge.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Positive for ``classes_[1]`` with two classes; one score per class beyond.
+        """
+        check_is_fitted(self, "polynomial_")
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        values = self.polynomial_.values(X)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the class of every row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to judge.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        values = self.decision_function(X)
+        if values.ndim == 1:
+            return self.classes_[(values > 0).astype(np.intp)]
+        return self.classes_[values.argmax(axis=1)]
+
+    def explain(self, digits: int = 3) -> str:
+        """Write the decision function as a formula, the largest terms first.
+
+        Parameters
+        ----------
+        digits : int, default=3
+            Digits of the coefficients.
+
+        Returns
+        -------
+        str
+            One line for each output: the class that it speaks for, and its polynomial in the
+            features, by their names or as x1, x2, ...
+        """
+        check_is_fitted(self, "polynomial_")
+        check_integer("digits", digits, least=1)
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{j + 1}" for j in range(self.n_features_in_)]
+        labels = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+        lines = self.polynomial_.formulas(names, digits)
+        return "\n".join(f"{label}: {line}" for label, line in zip(labels, lines, strict=True))
+
+
+def multiplicities(powers: np.ndarray) -> np.ndarray:
+    """Return the number of ordered products with these exponents: t! / ∏ p_i!."""
+    factorials = np.array([math.factorial(k) for k in range(int(powers.sum(axis=1).max()) + 1)])
+    return factorials[powers.sum(axis=1)] / factorials[powers].prod(axis=1)

@@ -1,0 +1,223 @@
+"""Feature selection by the bound R²W².
+
+Weston, Mukherjee, Chapelle, Pontil, Poggio & Vapnik (2001), as in Weston et al. (2003), section
+4.4. Features are scaled by σ; with θ = σ² the rows have the kernel X diag(θ) Xᵀ, and the expected
+error of the hard-margin SVM is bounded by R²W²(θ) / m (7): the squared radius of the smallest ball
+around the rows times the squared inverse margin. Both are values of quadratic programs,
+
+    W² = max over α ≥ 0, y'α = 0     2 Σα − α'YKYα,     ∂W²/∂θ_j = −(Σ α_i y_i x_ij)²,
+    R² = max over β ≥ 0, Σβ = 1      Σ β_i K_ii − β'Kβ,  ∂R²/∂θ_j = Σ β_i x_ij² − (Σ β_i x_ij)²,
+
+so log R²W² has a gradient, and L-BFGS-B minimises it over θ ≥ 0. The bound is a quotient of two
+scales and knows none of its own; each call is made in one unit, and rows that cannot be separated
+are let off by the ridge 1/C on the kernel. Several classes: Σ_k W_k², one against the rest.
+Features that end at θ = 0 are ranked by the gradient: what they would cost. Where fewer are wanted
+than are left, the smaller half is dropped and the descent goes on with the others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from zeronorm.checks import check_integer, check_positive
+from zeronorm.feature_selection.base import LinearSelector, Selection
+from zeronorm.solvers.arom import descending
+from zeronorm.solvers.columns import Columns
+from zeronorm.solvers.squared_slack import Gram, solve_squared_slack
+
+
+class R2W2Selector(LinearSelector):
+    """Select the features whose scales minimise the radius-margin bound of an SVM.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        How many: a number, a share of all, the smallest number within one standard error of the
+        best cross-validated error ("auto"), or those with a positive scale (None).
+    C : float, default=1.0
+        Cost of half a squared slack, in each evaluation that for the data as they are. Large
+        values are the hard margin of the paper.
+    tol : float, default=1e-4
+        Stop when the logarithm of the bound falls by less than this share of its value.
+    max_iter : int, default=100
+        Most steps of descent.
+    cv : int, cross-validation generator or iterable, default=5
+        Folds of "auto".
+    n_jobs : int, optional
+        Processes of "auto".
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_features_ : int
+        Number of selected features.
+    support_ : ndarray of shape (n_features_in_,)
+        Mask of the selected features.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of every feature, 1 being the best.
+    scaling_ : ndarray of shape (n_features_in_,)
+        The scale σ of every feature.
+    n_iter_ : int
+        Steps of descent.
+    history_ : dict of ndarray
+        "bound", R²W² after every step.
+    cv_results_ : dict of ndarray
+        With "auto": accuracy for each number of features.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X has names.
+
+    References
+    ----------
+    Jason Weston, Sayan Mukherjee, Olivier Chapelle, Massimiliano Pontil, Tomaso Poggio, Vladimir
+    Vapnik: Feature selection for SVMs. Neural Information Processing Systems (2001).
+
+    Examples
+    --------
+    >>> from zeronorm import R2W2Selector
+    >>> from zeronorm.datasets import make_weston_toy
+    >>> X, y = make_weston_toy(200, random_state=0)
+    >>> selector = R2W2Selector(2).fit(X, y)
+    >>> [int(feature) for feature in selector.get_support(indices=True)]
+    [2, 5]
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: Any = None,
+        *,
+        C: float = 1.0,
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        cv: Any = 5,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.C = C
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cv = cv
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_positive("tol", self.tol)
+        check_integer("max_iter", self.max_iter, least=1)
+
+    def _rank(self, columns: Columns, targets: np.ndarray, stop_at: int | None) -> Selection:
+        left, theta = np.arange(columns.n_columns), np.ones(columns.n_columns)
+        scaling, dropped = np.zeros(columns.n_columns), []
+        history: list[float] = []
+        is_stopped = False
+        while True:
+            theta, slope, steps = self._descend(columns, targets, theta, history)
+            is_stopped |= steps >= self.max_iter
+            variances = columns.deviations**2
+            order = descending(np.stack([-slope / variances, theta * variances]))
+            scaling[left] = np.sqrt(theta)
+            n_used = int(np.count_nonzero(theta))
+            # Descend again without the smaller half, as long as there are too many.
+            n_kept = max(stop_at or n_used, n_used // 2)
+            if stop_at is None or n_used <= stop_at or n_kept >= len(left):
+                break
+            dropped.append(left[order[n_kept:]])
+            kept = np.sort(order[:n_kept])
+            columns.keep(np.isin(np.arange(len(left)), kept))
+            left, theta = left[kept], theta[kept]
+        warning = None
+        if is_stopped:
+            warning = (
+                f"R2W2Selector stopped after {self.max_iter} steps with a bound of "
+                f"{history[-1]:.3g}. Raise max_iter or tol."
+            )
+        scaling[np.setdiff1d(np.arange(len(scaling)), left)] = 0.0
+        return Selection(
+            np.concatenate([left[order], *reversed(dropped)]),
+            n_used,
+            scaling,
+            len(history),
+            {"bound": np.array(history)},
+            warning,
+        )
+
+    def _descend(
+        self, columns: Columns, targets: np.ndarray, theta: np.ndarray, history: list[float]
+    ) -> tuple[np.ndarray, np.ndarray, int]:
+        """Scales at the minimum from this start, their gradient, and the steps taken."""
+        bound = RadiusMargin(columns, targets, float(self.C))
+        found = minimize(
+            bound.log_value,
+            theta,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0.0, None)] * len(theta),
+            callback=lambda point: history.append(float(np.exp(bound.last))),
+            options={"maxiter": self.max_iter, "ftol": self.tol, "gtol": 0.0},
+        )
+        theta = np.maximum(found.x, 0.0)
+        return theta, bound.log_value(theta)[1], int(found.nit)
+
+
+class RadiusMargin:
+    """The function log R²W² of θ, with its gradient."""
+
+    def __init__(self, columns: Columns, targets: np.ndarray, C: float) -> None:
+        self.columns, self.targets = columns, targets
+        self.ridge = 1.0 / C
+        self.variances = columns.deviations**2
+        self.total = float(self.variances.sum())
+        self.starts: list[Any] = [None] * (targets.shape[1] + 1)
+        self.last = np.inf
+
+    def log_value(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return log R²W² and its gradient.
+
+        θ is brought to the size at which the rows have the length that they have in the data.
+        """
+        size = float(theta @ self.variances) / self.total
+        if not size > 0:
+            return np.inf, np.zeros(len(theta))
+        gram = self.columns.gram(np.sqrt(theta / size))
+        radius, radius_slope = self._radius(gram)
+        width, width_slope = 0.0, np.zeros(len(theta))
+        for k, target in enumerate(self.targets.T):
+            part = solve_squared_slack(
+                Gram(gram * target * target[:, None]),
+                target[:, None],
+                np.full(len(target), 1.0 / self.ridge),
+                start=self.starts[k],
+            )
+            self.starts[k] = part.scores
+            width += 2.0 * part.objective
+            width_slope -= self.columns.adjoint(target * part.alpha) ** 2
+        slope = radius_slope / radius + width_slope / width
+        self.last = float(np.log(radius) + np.log(width))
+        # The value does not depend on the size of θ: take out of the slope what moves it.
+        slope = (slope - float(slope @ (theta / size)) / self.total * self.variances) / size
+        return self.last, slope
+
+    def _radius(self, gram: np.ndarray) -> tuple[float, np.ndarray]:
+        """Squared radius of the smallest ball, and its gradient.
+
+        The ridge on the kernel is part of the rows; it is the same for all and moves no centre.
+        """
+        n = len(gram)
+        diagonal = gram.diagonal() + self.ridge
+        part = solve_squared_slack(
+            Gram(2.0 * gram),
+            np.ones((n, 1)),
+            np.full(n, 0.5 / self.ridge),
+            wanted=diagonal,
+            total=np.ones(1),
+            start=self.starts[-1],
+        )
+        self.starts[-1] = part.scores
+        beta = part.alpha
+        center = np.asarray(self.columns.values.T @ beta)
+        slope = np.asarray(self.columns.squares().T @ beta) - center**2
+        return float(part.objective), slope
