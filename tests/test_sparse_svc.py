@@ -186,7 +186,8 @@ def test_given_folds_are_the_ones_used():
 def test_a_class_of_one_row_is_always_learned_from():
     X, y = moons(40)
     X, y = np.vstack([X, [[5.0, 5.0]]]), np.append(y, 2)
-    model = SparseSVC(**QUICK).fit(X, y)
+    model = SparseSVC(6, **QUICK).fit(X, y)
+    assert model.path_["error"][0] < 0.5  # it was cross-validated
     assert model.predict([[5.0, 5.0]]) == [2]
 
 

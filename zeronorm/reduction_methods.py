@@ -17,6 +17,7 @@ from zeronorm.given_model import Decision, GivenModel, output_values
 from zeronorm.solvers.hinge_subsets import HingeSubsets
 from zeronorm.solvers.prototypes import LargeMargin, Prototypes
 from zeronorm.solvers.reduced_set import ReducedSet, independent_terms
+from zeronorm.training import gap_warning
 
 #: Share of the model's terms that new vectors may have if nothing else is asked.
 SHARE = 0.1
@@ -152,11 +153,7 @@ def place_vectors(reduction: Reduction, limits: Limits, *, train_again: bool) ->
             )
         if train_again:
             expansion, gap = trained_again(reduction, current, limits.tol)
-            if not gap <= limits.tol:
-                warning = (
-                    f"The coefficients have a relative duality gap of {gap:.1e} "
-                    f"(tol={limits.tol:g}). Standardise the features, or take a more moderate C."
-                )
+            warning = gap_warning(gap, limits.tol) or warning
         else:
             expansion = with_the_same_mean(given, current)
         found = reduction.judged(expansion)

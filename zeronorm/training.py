@@ -142,6 +142,16 @@ class Learned:
     warning: str | None = None
 
 
+def gap_warning(gap: float, tolerance: float) -> str | None:
+    """Return a sentence if coefficients are not solved to the duality gap that was asked for."""
+    if gap <= tolerance:
+        return None
+    return (
+        f"The coefficients have a relative duality gap of {gap:.1e} (tol={tolerance:g}). "
+        "Standardise the features, or take a more moderate C."
+    )
+
+
 def learned_expansion(
     vectors: Any, coef: np.ndarray, intercept: np.ndarray, kernel: Kernel, objective: float
 ) -> KernelExpansion:

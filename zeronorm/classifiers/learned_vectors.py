@@ -9,17 +9,20 @@ import numpy as np
 
 from zeronorm.kernels import Kernel
 from zeronorm.sampling import stratified_rows
-from zeronorm.solvers.prototypes import Descent, LargeMargin, Prototypes
-from zeronorm.training import Learned, TrainingRows, learned_expansion
+from zeronorm.solvers.prototypes import (
+    GROWING_STEPS,
+    GROWING_TOLERANCE,
+    Descent,
+    LargeMargin,
+    Prototypes,
+)
+from zeronorm.training import Learned, TrainingRows, gap_warning, learned_expansion
 
 #: The vectors are learned on samples of so many rows, one after the other, as far as there are.
 SAMPLES = (2_000, 8_000, 32_000)
 
 #: Rows among which the next vectors are looked for, at least, and for each vector to come.
 CANDIDATES, CANDIDATES_EACH = 64, 4
-
-#: Most steps, and the relative progress to stop at, while the set of vectors still grows.
-GROWING_STEPS, GROWING_TOLERANCE = 15, 1e-5
 
 
 class VectorLearner:
@@ -128,13 +131,7 @@ class VectorLearner:
             current.kernel,
             current.value,
         )
-        gap = current.solution.gap
-        warning = None
-        if not gap <= tolerance:
-            warning = (
-                f"The coefficients have a relative duality gap of {gap:.1e} (tol={tolerance:g}). "
-                "Standardise the features, or take a more moderate C."
-            )
+        warning = gap_warning(current.solution.gap, tolerance)
         history = {key: np.array(values) for key, values in self.history.items()}
         steps = self.descent.steps
         return Learned(expansion, None, current.value, steps, history, warning)

@@ -22,7 +22,7 @@ from zeronorm.checks import check_integer
 from zeronorm.classifiers.large_margin import check_terms
 from zeronorm.sampling import stratified_rows
 from zeronorm.solvers.prototypes import RIDGE, LargeMargin
-from zeronorm.training import Fit, TrainingProblem, TrainingRows
+from zeronorm.training import Fit, TrainingProblem, TrainingRows, gap_warning
 
 #: Vectors are drawn among all rows up to this many, and so many for each vector, if that is more.
 DRAWN_FROM, DRAWN_FROM_EACH = 1000, 4
@@ -165,12 +165,7 @@ class ReducedSVC(SparseKernelClassifier):
             features = features @ to_coef
         solution = LargeMargin(problem.targets, problem.cost).certified(features, self.tol)
         coef = solution.weights if to_coef is None else to_coef @ solution.weights
-        warning = None
-        if not solution.gap <= self.tol:
-            warning = (
-                f"The coefficients have a relative duality gap of {solution.gap:.1e} "
-                f"(tol={self.tol:g}). Standardise the features, or take a more moderate C."
-            )
+        warning = gap_warning(solution.gap, self.tol)
         history = {
             "terms": np.array([len(coef)]),
             "objective": np.array([solution.value]),

@@ -23,22 +23,23 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from zeronorm.checks import is_integer
-from zeronorm.classifiers.learned_vectors import (
-    GROWING_STEPS,
-    GROWING_TOLERANCE,
-    VectorLearner,
-)
+from zeronorm.classifiers.learned_vectors import VectorLearner
 from zeronorm.kernels import Kernel
 from zeronorm.model_selection import RULES
 from zeronorm.sampling import deal_rows, stratified_rows
-from zeronorm.solvers.prototypes import LargeMargin, Prototypes
+from zeronorm.solvers.prototypes import (
+    GROWING_STEPS,
+    GROWING_TOLERANCE,
+    LargeMargin,
+    Prototypes,
+)
 from zeronorm.training import TrainingRows
 
 #: Landmarks of the stand-in.
 LANDMARKS = 100
 
 #: Numbers of terms to try, in the portions after which it is decided whether to go on.
-SIZES = ((1, 2, 3, 4), (5, 6, 7, 8), (10, 12, 14, 16), (20, 24, 28, 32), (40, 48, 56, 64))
+SIZES = ((1, 2, 3, 4), (5, 6, 7, 8), (10, 12, 16), (20, 24, 32), (40, 48, 64))
 
 
 #: A fold learns from at most so many rows, of a rare class at least some, and judges by others.
@@ -245,23 +246,26 @@ def judge_sizes(
 
     It goes on after a portion of sizes if the last half of it has lowered the best error by what
     counts (:data:`WORTHWHILE`), or if it has lowered it at all and that error is still a standard
-    error above ``aim``, the error of the stand-in.
+    error above ``aim``, the error of the stand-in; with the settings that are within a standard
+    error of the best.
     """
     judged = Judged([], [], [])
-    pairs = [(setting, fold) for setting in settings for fold in folds]
-    states: list[Any] = [None] * len(pairs)
+    states: dict[Setting, list[Any]] = {setting: [None] * len(folds) for setting in settings}
     for portion in portions:
         results = Parallel(n_jobs=n_jobs)(
             delayed(_grow)(setting, fold, state, portion)
-            for (setting, fold), state in zip(pairs, states, strict=True)
+            for setting in states
+            for fold, state in zip(folds, states[setting], strict=True)
         )
-        states = [state for state, _ in results]
-        for i, setting in enumerate(settings):
-            of_setting = [errors for _, errors in results[i * len(folds) : (i + 1) * len(folds)]]
-            for j, size in enumerate(portion):
-                judged.settings.append(setting)
-                judged.sizes.append(size)
-                judged.errors.append([errors[j] for errors in of_setting])
+        lowest = {}
+        for i, setting in enumerate(states):
+            of_setting = results[i * len(folds) : (i + 1) * len(folds)]
+            states[setting] = [state for state, _ in of_setting]
+            errors = np.array([errors for _, errors in of_setting])
+            lowest[setting] = errors.mean(axis=0).min()
+            judged.settings += [setting] * len(portion)
+            judged.sizes += portion
+            judged.errors += errors.T.tolist()
         path = judged.best_of_each_size()
         error, half = path["error"], len(portion) // 2
         best = int(error.argmin())
@@ -271,6 +275,11 @@ def judge_sizes(
         is_late = error[best] < before - WORTHWHILE * spread
         is_new = best >= len(error) - len(portion)
         if not (is_late or (is_new and error[best] > aim + spread)):
+            break
+        states = {
+            one: state for one, state in states.items() if lowest[one] <= error[best] + spread
+        }
+        if not states:
             break
     return judged
 

@@ -40,6 +40,9 @@ RIDGE = 1e-8
 #: A learned width changes by at most this factor in one descent.
 GAMMA_RANGE = 100.0
 
+#: Most steps, and the relative progress to stop at, while the set of vectors still grows.
+GROWING_STEPS, GROWING_TOLERANCE = 15, 1e-5
+
 #: Steps over which the last progress of a descent is taken.
 LAST_STEPS = 6
 

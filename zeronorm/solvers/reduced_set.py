@@ -20,13 +20,16 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from zeronorm.kernels import Kernel, row_blocks
-from zeronorm.solvers.prototypes import Descent, Projection, Prototypes
+from zeronorm.solvers.prototypes import (
+    GROWING_STEPS,
+    GROWING_TOLERANCE,
+    Descent,
+    Projection,
+    Prototypes,
+)
 
 #: Given vectors among which the next are looked for, at most.
 CANDIDATES = 1000
-
-#: Most steps, and the relative progress to stop at, while the set of vectors still grows.
-GROWING_STEPS, GROWING_TOLERANCE = 15, 1e-5
 
 #: A squared length below this share of the longest is zero: first try, factor, and last try.
 DEPENDENT, STRICTER, STRICTEST = 1e-12, 1e-2, 1e-17

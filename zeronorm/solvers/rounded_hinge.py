@@ -17,8 +17,11 @@ from zeronorm.solvers.line_search import slope_root
 #: Width over which the hinge is rounded off.
 WIDTH = 0.5
 
-#: Most Newton steps, and the share of the value that may be left to gain.
-MAX_NEWTON, PRECISION = 50, 1e-7
+#: Most Newton steps; the one that promises less than this share of the value is the last.
+MAX_NEWTON, PRECISION = 50, 1e-6
+
+#: A full step is taken if it lowers the value by this share of what its slope promises.
+ENOUGH = 0.1
 
 
 @dataclass
@@ -64,6 +67,7 @@ class _State:
     ) -> None:
         self.rows, self.target, self.cost = rows, target, cost
         self.stiffness = cost / WIDTH
+        self.stiff_rows = rows * np.sqrt(self.stiffness)[:, None]
         self.penalty = np.ones(len(start))
         self.penalty[-1] = 0.0
         self.point, self.slack = start, 1.0 - target * (rows @ start)
@@ -79,31 +83,41 @@ class _State:
     def newton_step(self) -> bool:
         """Take a step; False if the minimum is reached."""
         gradient = self.penalty * self.point - (self.target * self.dual) @ self.rows
-        bent = np.flatnonzero(self.is_bent)
-        some = self.rows[bent]
-        matrix = (some * self.stiffness[bent, None]).T @ some
+        bent = self.stiff_rows[self.is_bent]
+        matrix = bent.T @ bent
         diagonal = matrix.diagonal() + self.penalty
         # The intercept has no curvature where no row is on the bend.
         matrix.flat[:: len(matrix) + 1] = diagonal + 1e-12 * diagonal.max()
         step = np.linalg.solve(matrix, -gradient)
         descent = float(gradient @ step)
-        if not -descent > PRECISION * self.value:
+        if not descent < 0:
             return False
+        is_last = -descent <= PRECISION * self.value
         change = self.target * (self.rows @ step)
-        length = self._line_search(step, change, descent)
-        self.point = self.point + length * step
-        self.slack = self.slack - length * change
-        before = self.is_bent
+        point, slack, value, is_bent = self.point, self.slack, self.value, self.is_bent
+        self.point, self.slack = point + step, slack - change
         self._evaluate()
-        # A full step that changes no row's piece has landed on the exact minimum.
-        return not (length == 1.0 and np.array_equal(before, self.is_bent))
+        if self.value <= value + ENOUGH * descent:
+            # A full step that changes no row's piece has landed on the exact minimum.
+            return not (is_last or np.array_equal(is_bent, self.is_bent))
+        length = self._line_search(point, slack, step, change, descent)
+        self.point, self.slack = point + length * step, slack - length * change
+        self._evaluate()
+        return not is_last
 
-    def _line_search(self, step: np.ndarray, change: np.ndarray, descent: float) -> float:
+    def _line_search(
+        self,
+        point: np.ndarray,
+        slack: np.ndarray,
+        step: np.ndarray,
+        change: np.ndarray,
+        descent: float,
+    ) -> float:
         inner = step[:-1]
-        slope, curvature = inner @ self.point[:-1], inner @ inner
+        slope, curvature = inner @ point[:-1], inner @ inner
 
         def derivative(length: float) -> float:
-            dual = self.stiffness * (self.slack - length * change)
+            dual = self.stiffness * (slack - length * change)
             np.maximum(dual, 0.0, out=dual)
             np.minimum(dual, self.cost, out=dual)
             return float(slope + length * curvature - dual @ change)
