@@ -16,6 +16,9 @@ drops one. Yeast (4): 8-fold cross-validation, drawn 5 times; the log ratios of 
 the same length, as Brown et al. (2000) define the data; 25 of the labels are reconstructed (see the
 dataset notes). M-SVM and 1vsR are ``AROMClassifier`` with ``multi_class`` "joint" and "ovr", RFE
 ranks by one-against-the-rest SVMs. ± is the standard error over trials, splits or 8 folds.
+
+The scaling of each array (colon) and of each row (yeast) was added after a first run without it, in
+which the SVM on all genes of colon had 19.4 %: these two choices have seen test errors.
 """
 
 import argparse
