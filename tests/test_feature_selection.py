@@ -12,7 +12,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from zeronorm import AROMSelector, CorrelationSelector, FSVSelector, R2W2Selector
+from zeronorm import (
+    AROMClassifier,
+    AROMSelector,
+    CorrelationSelector,
+    FSVSelector,
+    R2W2Selector,
+)
 from zeronorm.datasets import make_weston_toy
 
 SELECTORS = {
@@ -409,3 +415,15 @@ def test_folds_with_one_class():
     folds = [([0, 2], [1, 3])]
     with pytest.raises(ValueError, match="one class only: take fewer folds"):
         selector("l2", "auto", cv=folds).fit(X, y)
+
+
+@pytest.mark.parametrize("estimator", [AROMSelector(2), AROMClassifier(2), FSVSelector(2)])
+def test_a_fit_that_fails_leaves_the_last_one(estimator):
+    X, y = make_weston_toy(40, random_state=0)
+    fitted = clone(estimator).fit(X, y)
+    before = fitted.__dict__.copy()
+    with pytest.raises(ValueError, match="class"):
+        fitted.fit(X[:, :5], np.zeros(40))
+    assert fitted.n_features_in_ == X.shape[1]
+    assert fitted.__dict__.keys() == before.keys()
+    assert all(fitted.__dict__[name] is value for name, value in before.items())

@@ -14,7 +14,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from zeronorm.checks import check_positive
+from zeronorm.checks import all_or_nothing, check_positive
 from zeronorm.kernels import Kernel
 from zeronorm.training import Learned, TrainingRows
 
@@ -63,8 +63,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        before = self.__dict__.copy()
-        try:
+        with all_or_nothing(self):
             self._check_parameters()
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
             # What overflows is found by the checks of the result, which say it in a sentence.
@@ -72,11 +71,6 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
                 training, classes = self._training_rows(X, y, sample_weight)
                 learned = self._learn(training)
             self._store(learned, classes)
-        except BaseException:
-            # Also an interrupt leaves the estimator as it was.
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
         if learned.warning is not None:
             warnings.warn(learned.warning, ConvergenceWarning, stacklevel=2)
         return self
@@ -186,10 +180,14 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         ndarray of shape (n_samples,)
             Class labels.
         """
-        values = self.decision_function(X)
-        if values.ndim == 1:
-            return self.classes_[(values > 0).astype(np.intp)]
-        return self.classes_[values.argmax(axis=1)]
+        return predicted_classes(self.decision_function(X), self.classes_)
+
+
+def predicted_classes(values: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Classes of decision values: of their sign for two classes, of the largest beyond."""
+    if values.ndim == 1:
+        return classes[(values > 0).astype(np.intp)]
+    return classes[values.argmax(axis=1)]
 
 
 def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:

@@ -1,8 +1,10 @@
-"""Checks of single parameters, each with a sentence that says what was wrong."""
+"""Checks of single parameters, each with a sentence, and an estimator that a failed fit leaves."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
@@ -44,3 +46,15 @@ def check_not_negative(name: str, value: Any) -> None:
     """Raise a sentence unless ``value`` is a finite number of at least zero."""
     if not is_number(value) or value < 0:
         raise ValueError(f"{name} must be a finite number of at least 0; got {value!r}.")
+
+
+@contextmanager
+def all_or_nothing(estimator: Any) -> Iterator[None]:
+    """Leave an estimator as it was if the block fails, or is interrupted."""
+    before = estimator.__dict__.copy()
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise

@@ -37,7 +37,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base import check_sample_weight
 from zeronorm.candidates import ALL_CANDIDATES, AUTO_CANDIDATES
-from zeronorm.checks import check_integer, check_positive, is_integer, is_number
+from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_integer, is_number
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel, row_blocks
 from zeronorm.solvers.kernel_mixture import KernelMixture, climb, log_height, log_mixture
@@ -170,17 +170,11 @@ class SparseKernelDensity(DensityMixin, BaseEstimator):
         -------
         self
         """
-        before = self.__dict__.copy()
-        try:
+        with all_or_nothing(self):
             self._check_parameters()
             X = validate_data(self, X, dtype=np.float64)
             weight = check_sample_weight(sample_weight, len(X))
             fitted = self._fit(X, weight)
-        except BaseException:
-            # Also an interrupt leaves the estimator as it was.
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
         if not fitted.is_converged(self.tol):
             warnings.warn(
                 f"SparseKernelDensity stopped after {fitted.rounds} rounds with a relative change "

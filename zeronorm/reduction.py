@@ -22,7 +22,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base import check_sample_weight
-from zeronorm.checks import check_integer, check_positive, is_number
+from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_number
 from zeronorm.given_model import GivenModel, check_finite, check_kernel_machine
 from zeronorm.reduction_methods import (
     Limits,
@@ -193,15 +193,9 @@ class SVCReducer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        before = self.__dict__.copy()
-        try:
+        with all_or_nothing(self):
             self._check_parameters()
             reduced = self._fit(X, y, sample_weight)
-        except BaseException:
-            # Also an interrupt leaves the estimator as it was.
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
         if reduced.warning is not None:
             warnings.warn(reduced.warning, ConvergenceWarning, stacklevel=2)
         return self

@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base import signed_targets
-from zeronorm.checks import check_integer, check_positive, check_share, is_integer
+from zeronorm.checks import all_or_nothing, check_integer, check_positive, check_share, is_integer
 from zeronorm.feature_selection.sizes import cross_validated_sizes, size_path
 from zeronorm.model_selection import one_standard_error
 from zeronorm.solvers.columns import Columns, first_equal_column
@@ -82,6 +82,10 @@ class LinearSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
+        with all_or_nothing(self):
+            return self._fit(X, y)
+
+    def _fit(self, X: Any, y: Any) -> Any:
         self._check_parameters()
         X, y = validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=np.float64)
         check_classification_targets(y)
@@ -101,7 +105,7 @@ class LinearSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         self.n_iter_ = selection.n_iter
         self.history_ = selection.history
         if selection.warning is not None:
-            warnings.warn(selection.warning, ConvergenceWarning, stacklevel=2)
+            warnings.warn(selection.warning, ConvergenceWarning, stacklevel=3)
         return self
 
     def _get_support_mask(self) -> np.ndarray:

@@ -24,8 +24,8 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from zeronorm.base import signed_targets
-from zeronorm.checks import check_integer, check_positive
+from zeronorm.base import predicted_classes, signed_targets
+from zeronorm.checks import all_or_nothing, check_integer, check_positive
 from zeronorm.feature_selection.arom import AROMSelector, check_rounds, make_problem, rank_by_rounds
 from zeronorm.feature_selection.base import (
     Selection,
@@ -180,6 +180,10 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        with all_or_nothing(self):
+            return self._fit(X, y)
+
+    def _fit(self, X: Any, y: Any) -> AROMClassifier:
         self._check_parameters()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
@@ -207,7 +211,7 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
                 "Standardise the features, or take a smaller C."
             )
         if selection.warning is not None:
-            warnings.warn(selection.warning, ConvergenceWarning, stacklevel=2)
+            warnings.warn(selection.warning, ConvergenceWarning, stacklevel=3)
         return self
 
     def _terms(self, X: Any) -> tuple[Any, np.ndarray | None]:
@@ -312,10 +316,7 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Class labels.
         """
-        values = self.decision_function(X)
-        if values.ndim == 1:
-            return self.classes_[(values > 0).astype(np.intp)]
-        return self.classes_[values.argmax(axis=1)]
+        return predicted_classes(self.decision_function(X), self.classes_)
 
     def explain(self, digits: int = 3) -> str:
         """Write the decision function as a formula, the largest terms first.
