@@ -190,7 +190,7 @@ def draw() -> None:
         ax.axhline(100 * errors[:, 0].mean(), color="C3", linewidth=0.7, linestyle="--")
         low = 100 * errors[:, 0].mean()
         ax.set(xscale="log", title=name, xlabel="kernel terms", ylabel="error (%)")
-        ax.set_ylim(max(0.0, 0.6 * low), max(1.9 * low, low + 8))
+        ax.set_ylim(max(0.0, low - max(0.2 * low, 1.0)), low + max(0.45 * low, 4.0))
     handles: dict = {}
     for ax in axes.flat:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):

@@ -17,7 +17,6 @@ over the splits. "≤" is ours at or below the published figure, "~" within one 
 """
 
 import argparse
-import functools
 import os
 import time
 import warnings
@@ -108,7 +107,6 @@ def choose(name: str, machine: str, split: int) -> list[dict]:
     return [row]
 
 
-@functools.cache
 def chosen(name: str, way: str, machine: str) -> dict:
     """C and gamma of a machine, by one of the two ways."""
     if way == "published":
