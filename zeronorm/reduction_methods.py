@@ -144,13 +144,7 @@ def place_vectors(reduction: Reduction, limits: Limits, *, train_again: bool) ->
         current, descent = reduced_set.reach(
             size, max_steps=limits.max_iter, tolerance=RESTING * limits.tol
         )
-        warning = None
-        if descent.steps >= limits.max_iter and descent.progress > limits.tol:
-            warning = (
-                f"After {descent.steps} steps the vectors still moved: the squared distance fell "
-                f"by {descent.progress:.1e} a step, relatively (tol={limits.tol:g}). Raise "
-                "max_iter or tol."
-            )
+        warning = descent.warning(limits.tol)
         if train_again:
             expansion, gap = trained_again(reduction, current, limits.tol)
             warning = gap_warning(gap, limits.tol) or warning

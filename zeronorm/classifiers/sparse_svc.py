@@ -70,8 +70,9 @@ class SparseSVC(KernelClassifier):
         Factor of C for each class.
     tol : float, default=1e-4
         Relative duality gap of the coefficients.
-    max_iter : int, default=50
-        Most steps with all the vectors, on each sample of the rows.
+    max_iter : int, default=200
+        Most steps of the final fit with all the vectors; a quarter of it on each larger sample of
+        many rows.
     n_init : int, default=2
         Number of starts of the final fit; the one with the lowest objective is kept.
     random_state : int, RandomState instance or None, default=None
@@ -154,7 +155,7 @@ class SparseSVC(KernelClassifier):
         cv: Any = 5,
         class_weight: Any = None,
         tol: float = 1e-4,
-        max_iter: int = 50,
+        max_iter: int = 200,
         n_init: int = 2,
         random_state: Any = None,
         n_jobs: int | None = None,

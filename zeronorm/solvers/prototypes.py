@@ -52,10 +52,20 @@ NEW_SHARE = 1e-3
 
 @dataclass
 class Descent:
-    """How a descent went: steps, and the mean relative progress of the last few."""
+    """How a descent went: steps, the mean relative progress of the last few, whether cut short."""
 
     steps: int
     progress: float
+    is_cut: bool = False
+
+    def warning(self, tolerance: float) -> str | None:
+        """Return a sentence if it was cut short while the vectors still moved."""
+        if not self.is_cut or self.progress <= tolerance:
+            return None
+        return (
+            f"After {self.steps} steps the vectors still moved: the objective fell by "
+            f"{self.progress:.1e} a step, relatively (tol={tolerance:g}). Raise max_iter or tol."
+        )
 
 
 @dataclass
@@ -267,7 +277,8 @@ class Prototypes:
         if self.value > best[0]:
             self.move(*best[1:])
         last = trail[-LAST_STEPS:]
-        return Descent(len(trail) - 1, (last[0] - last[-1]) / scale / max(1, len(last) - 1))
+        steps, progress = len(trail) - 1, (last[0] - last[-1]) / scale / max(1, len(last) - 1)
+        return Descent(steps, progress, steps >= max_steps)
 
     def grow(self, candidates: np.ndarray, count: int) -> int:
         """Add the candidates that promise most, one after the other; how many comes back.
