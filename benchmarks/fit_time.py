@@ -187,7 +187,7 @@ def render() -> str:
             both = {s: cells[s, rival]["seconds"] / cells[s, ours]["seconds"] for s in names}
             texts = (f"{both[s]:.1f}" if s in both else "" for s in SSVC_SETS)
             lines.append([f"{rival} / {ours}", *texts, f"{np.median(list(both.values())):.1f}", ""])
-    return f"Commit {head['commit']}.\n\n" + record.markdown(header, lines)
+    return f"Commits {record.commits(rows, head)}.\n\n" + record.markdown(header, lines)
 
 
 def main() -> None:
@@ -197,10 +197,14 @@ def main() -> None:
     parser.add_argument("--render", action="store_true", help="only print the recorded table")
     options = parser.parse_args()
     if not options.render:
-        rows = run(options.slow, lambda m: options.methods is None or m in options.methods)
-        if options.methods is not None:
-            kept = [r for r in record.read("fit_time")[1] if r["method"] not in options.methods]
-            rows = kept + [row for row in rows if row["method"] in options.methods]
+
+        def is_timed(method: str) -> bool:
+            return options.methods is None or method in options.methods
+
+        commit = record.provenance(SEED)["commit"]
+        new = [row | {"commit": commit} for row in run(options.slow, is_timed)]
+        rows = record.kept("fit_time", lambda row: not is_timed(row["method"]))
+        rows += [row for row in new if is_timed(row["method"])]
         record.write("fit_time", rows, SEED)
     print(render())
 

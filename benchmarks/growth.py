@@ -138,8 +138,7 @@ def main() -> None:
         print(json.dumps(one_fit(*json.loads(options.one))))
         return
     if not options.render:
-        kept = [] if set(options.methods) == set(MODELS) else record.read("growth")[1]
-        rows = [row for row in kept if row["method"] not in options.methods]
+        rows = record.kept("growth", lambda row: row["method"] not in options.methods)
         rows += run(options.largest, options.svc_largest, options.methods)
         record.write("growth", rows, SEED)
     print(render())

@@ -73,10 +73,7 @@ def run_tasks(
     ``resume``, if it has rows at all.
     """
     commit = provenance(seed)["commit"]
-    old: list[dict] = []
-    if is_there(study):
-        head, old = read(study)
-        old = [{"commit": head["commit"], **row} for row in old]
+    old = kept(study, lambda row: True)
 
     def task_of(row: dict) -> tuple:
         return tuple(row[field] for field in fields)
@@ -96,6 +93,14 @@ def run_tasks(
             file.writelines(json.dumps(row) + "\n" for row in new)
         rows += new
     write(study, sorted(rows, key=lambda row: [str(row[field]) for field in fields]), seed)
+
+
+def kept(study: str, is_kept: Callable[[dict], bool]) -> list[dict]:
+    """Rows of an earlier run that stay, each with the commit it is of."""
+    if not is_there(study):
+        return []
+    head, rows = read(study)
+    return [{"commit": head["commit"], **row} for row in rows if is_kept(row)]
 
 
 def commits(rows: list[dict], head: dict) -> str:

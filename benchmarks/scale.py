@@ -155,8 +155,7 @@ def main() -> None:
         print(json.dumps(one_fit(*json.loads(options.one))))
         return
     if not options.render:
-        kept = record.read("scale")[1] if record.is_there("scale") else []
-        rows = [row for row in kept if row["set"] not in options.sets]
+        rows = record.kept("scale", lambda row: row["set"] not in options.sets)
         record.write("scale", rows + run(options.sets), SEED)
     print(render())
 
