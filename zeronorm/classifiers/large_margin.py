@@ -5,11 +5,11 @@ Wu, Schölkopf & Bakir (2005), SLMC. Among all expansions of m terms, wherever t
     min   ½ ‖w‖² + C Σ hinge(y_i f(x_i)),    w = Σ_j β_j φ(z_j),   j = 1 … m        (5)-(8)
 
 ``solvers/prototypes.py`` descends on W(Z), the optimum for fixed vectors. The function has many
-local minima; a start that grows the set vector by vector, each where it promises most, and moves
-all of them now and then, is rarely beaten by k-means centres. With many rows the vectors are
-learned on samples that grow, each starting from the last, and only the coefficients of the final
-vectors are solved on all rows. That solution has a duality gap; the place of the vectors has none,
-the problem not being convex.
+local minima. The default start grows the set vector by vector, each where it promises most, and
+moves all of them now and then; class-wise k-means centres end at about the same objective. With
+many rows the vectors are learned on samples that grow, each starting from the last, and only the
+coefficients of the final vectors are solved on all rows. That solution has a duality gap; the place
+of the vectors has none, the problem not being convex.
 """
 
 from __future__ import annotations
