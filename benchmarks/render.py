@@ -1,64 +1,53 @@
-"""Write RESULTS.md from the recorded results alone: ``python -m benchmarks.render``."""
+"""RESULTS.md and its pictures, from the recorded results alone."""
 
 from pathlib import Path
 
-from benchmarks import (
-    fit_time,
-    frontier,
-    growth,
-    kim_table,
-    mannor_synthetic,
-    mannor_tables,
-    prediction,
-    record,
-    scale,
-    search_time,
-    selection_time,
-    slmc_table,
-    ssvc_table,
-    weston_figure,
-    weston_tables,
-)
+from benchmarks import record
+from benchmarks.studies import STUDIES
+from benchmarks.study import Study
 
-STUDIES = {
-    "Error against the number of terms": frontier,
-    "The table of Huang et al. (2010)": ssvc_table,
-    "The table of Wu et al. (2005)": slmc_table,
-    "The tables of Mannor et al. (2005)": mannor_tables,
-    "The comparison of Kim (2009)": kim_table,
-    "The synthetic problem of Mannor et al. (2005)": mannor_synthetic,
-    "The tables of Weston et al. (2003)": weston_tables,
-    "Figure 1 of Weston et al. (2003)": weston_figure,
-    "Time of feature selection": selection_time,
-    "Fit time beside SVC.fit": fit_time,
-    "Time of the cross-entropy search": search_time,
-    "Growth with the number of rows": growth,
-    "Large sets": scale,
-    "Prediction": prediction,
-}
+NOTE = """# Results
+
+Made by `python -m benchmarks render` from the JSON lines in `results/`; no figure is typed by hand.
+`12.3 ± 0.4 (11.8, +1.2)` is ours with its standard error, then the published figure and by how many
+standard errors ours differs from it (of the difference, where the paper has one); − is less.
+"""
 
 
-def render() -> str:
-    parts = ["# Results", "Made by `python -m benchmarks.render` from `benchmarks/results/`."]
-    for title, study in STUDIES.items():
-        name = study.__name__.split(".")[-1]
-        if not record.is_there(name):
-            parts += [f"## {title}", f"Not run yet: `python -m benchmarks.{name}`."]
-            continue
-        head, _ = record.read(name)
-        versions = ", ".join(f"{key} {value}" for key, value in head["versions"].items())
-        machine = head["machine"]
-        parts += [
-            f"## {title}",
-            study.__doc__.split("\n\n", 2)[2].strip(),
-            study.render(),
+def section(study: Study, folder: Path) -> str:
+    head, rows = record.read(study.name)
+    parts = [f"## {study.title}", study.about.strip()]
+    command = f"`python -m benchmarks run {study.name}`"
+    if not rows:
+        return "\n\n".join([*parts, f"Not run: {command}."])
+    parts.append(study.tables(rows))
+    if study.draw is not None:
+        pictures = study.draw(rows, folder / "pictures")
+        parts += [f"![{path.stem}]({path.relative_to(folder)})" for path in pictures]
+    parts.append(f"{command}, seed {head['seed']}. {circumstances(head)}")
+    return "\n\n".join(parts)
+
+
+def circumstances(head: dict) -> str:
+    """Commits, machines and versions of the rows."""
+    groups: dict = {}
+    for commit, run in head["runs"].items():
+        versions = ", ".join(f"{name} {value}" for name, value in run["versions"].items())
+        machine = run["machine"]
+        key = (
             f"{machine['cores']} cores ({machine['processor']}), BLAS threads: "
-            f"{machine['blas_threads']}; {versions}. `python -m benchmarks.{name}`",
-        ]
-    return "\n\n".join(parts) + "\n"
+            f"{machine['blas_threads']}; {versions}"
+        )
+        groups.setdefault(key, []).append(commit)
+    return " ".join(f"Commits {', '.join(commits)}: {key}." for key, commits in groups.items())
 
 
-if __name__ == "__main__":
-    path = Path(__file__).resolve().parent / "RESULTS.md"
-    path.write_text(render())
-    print(f"wrote {path}")
+def text(folder: Path) -> str:
+    return "\n\n".join([NOTE.strip(), *(section(s, folder) for s in STUDIES.values())]) + "\n"
+
+
+def write(folder: Path = record.ROOT / "benchmarks") -> Path:
+    path = folder / "RESULTS.md"
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_text(text(folder))
+    return path

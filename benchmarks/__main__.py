@@ -1,0 +1,68 @@
+"""The command of the benchmarks: ``python -m benchmarks list | run | render``."""
+
+import argparse
+import os
+import shutil
+import sys
+import time
+
+# Before NumPy: small problems gain nothing from threads, and times are of one core.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from benchmarks import record, render
+from benchmarks.studies import STUDIES
+
+QUICK = record.ROOT / "build" / "bench-quick"
+
+
+def run(options) -> int:
+    if options.quick:
+        shutil.rmtree(QUICK, ignore_errors=True)
+        os.environ[record.FOLDER] = str(QUICK / "results")
+    start, left_out = time.perf_counter(), []
+    for name in options.studies or STUDIES:
+        only = dict(part.split("=", 1) for part in options.only)
+        only = {factor: values.split(",") for factor, values in only.items()}
+        study = STUDIES[name]
+        left_out += study.run(
+            quick=options.quick, only=only, jobs=options.jobs, resume=options.resume
+        )
+    print(f"All done in {(time.perf_counter() - start) / 60:.1f} minutes.")
+    if left_out:
+        print("Left out:", *left_out, sep="\n  ")
+    if options.quick:
+        print(f"wrote {render.write(QUICK)}")
+        del os.environ[record.FOLDER]
+    print(f"wrote {render.write()}")
+    return 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="the studies and the size of each")
+    runner = commands.add_parser("run", help="run studies, then render")
+    runner.add_argument("studies", nargs="*", metavar="STUDY", help="default: all of them")
+    runner.add_argument("--quick", action="store_true", help="about a tenth, into build/")
+    runner.add_argument("--jobs", type=int, default=2)
+    runner.add_argument("--resume", action="store_true", help="keep rows of any commit")
+    runner.add_argument(
+        "--only", nargs="*", default=[], metavar="FACTOR=VALUE,...", help="set=banana,german"
+    )
+    commands.add_parser("render", help="RESULTS.md, its pictures and README from recorded results")
+    options = parser.parse_args()
+    if options.command == "list":
+        for name, study in STUDIES.items():
+            print(f"{name:18} {len(study.tasks()):6} tasks  {study.title}")
+        return 0
+    if options.command == "render":
+        print(f"wrote {render.write()}")
+        return 0
+    unknown = set(options.studies) - set(STUDIES)
+    if unknown:
+        parser.error(f"no study {', '.join(sorted(unknown))}; there are {', '.join(STUDIES)}")
+    return run(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""Means with their errors, published figures beside ours, and tests that fit cross-validation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+
+def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and its standard error (NaN for a single value)."""
+    values = np.asarray(values, dtype=float)
+    if len(values) < 2:
+        return float(values.mean()), float("nan")
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A published figure and ours: ``values`` has one entry a fold or split.
+
+    ``table``, ``row`` and ``column`` say where it stands. ``is_ours`` marks methods of this
+    library, in distinction from the SVM they are compared with.
+    """
+
+    table: str
+    row: str
+    column: str
+    values: Sequence[float]
+    published: float | None = None
+    published_error: float = 0.0
+    is_ours: bool = True
+    larger_is_better: bool = False
+    #: Values that share rows (repeated folds): the standard error is larger by this factor.
+    inflation: float = 1.0
+
+    @property
+    def mean(self) -> float:
+        return mean_and_error(self.values)[0]
+
+    @property
+    def error(self) -> float:
+        return self.inflation * mean_and_error(self.values)[1]
+
+    @property
+    def distance(self) -> float:
+        """Ours less the published figure, in standard errors of both."""
+        if self.published is None:
+            return float("nan")
+        spread, difference = np.hypot(self.error, self.published_error), self.mean - self.published
+        if difference == 0.0 or not spread > 0.0:
+            return 0.0 if difference == 0.0 else float("nan")
+        return float(difference / spread)
+
+    @property
+    def behind(self) -> float:
+        """By how many standard errors ours is worse."""
+        return -self.distance if self.larger_is_better else self.distance
+
+
+def corrected_t_test(differences: Sequence[float], test_share: float) -> float:
+    """P value of no difference, for differences of folds that share training rows.
+
+    Nadeau & Bengio (2003): the variance of the mean has the factor 1/k + test/train instead of
+    1/k. ``test_share`` is test rows / training rows.
+    """
+    differences = np.asarray(differences, dtype=float)
+    variance = differences.var(ddof=1)
+    if variance == 0.0:
+        return 1.0 if differences.mean() == 0.0 else 0.0
+    scale = np.sqrt(variance * (1.0 / len(differences) + test_share))
+    return float(2.0 * stats.t.sf(abs(differences.mean() / scale), len(differences) - 1))
+
+
+def mean_ranks(scores: np.ndarray) -> tuple[np.ndarray, float]:
+    """Mean rank of each column, 1 the lowest, and Friedman's p value of no difference.
+
+    One row a data set, one column a method; ties share their ranks.
+    """
+    scores = np.asarray(scores, dtype=float)
+    ranks = stats.rankdata(scores, axis=1)
+    p_value = stats.friedmanchisquare(*scores.T).pvalue if min(scores.shape) > 2 else float("nan")
+    return ranks.mean(axis=0), float(p_value)
+
+
+def growth_exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
+    """Slope of log values against log sizes: value ~ size^slope."""
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])

@@ -1,0 +1,139 @@
+"""A study: every combination of its factors goes through its protocol, which returns metrics.
+
+::
+
+    STUDY = Study(
+        "peers",
+        title="Our methods and their peers",
+        factors={"set": SETS, "method": METHODS, "fold": range(10)},
+        quick={"fold": range(1)},
+        protocol=one_fold,      # (set, method, fold) -> rows of metrics
+        tables=tables,          # rows -> Markdown
+    )
+
+``python -m benchmarks run peers`` runs it. Each result is on file as soon as it is there, so that
+an interrupted run goes on where it stopped.
+"""
+
+import itertools
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import joblib
+from sklearn.exceptions import ConvergenceWarning
+
+from benchmarks import record
+from benchmarks.data import MissingData
+
+
+def anything(*task) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Study:
+    """Factors × protocol, and how the results are shown."""
+
+    name: str
+    title: str
+    about: str
+    factors: dict[str, Iterable]
+    #: One value of each factor in, rows of metrics out; they get the values of the task added.
+    protocol: Callable[..., list[dict]]
+    #: Recorded rows in, Markdown out.
+    tables: Callable[[list[dict]], str]
+    #: Factors of ``--quick`` that have fewer values: about a tenth of the work.
+    quick: dict[str, Iterable] = field(default_factory=dict)
+    #: Which combinations make sense.
+    where: Callable[..., bool] = anything
+    #: Published figures beside ours, from recorded rows (studies of a paper's table).
+    figures: Callable[[list[dict]], list] | None = None
+    #: Draws pictures from recorded rows into a folder and returns their paths.
+    draw: Callable | None = None
+    #: Times are measured: the tasks run one after the other.
+    timed: bool = False
+    seed: int = 0
+
+    def tasks(self, quick: bool = False, only: dict[str, list[str]] | None = None) -> list[tuple]:
+        """The combinations, narrowed to some values of some factors."""
+        unknown = set(only or {}) - set(self.factors)
+        if unknown:
+            raise SystemExit(
+                f"{self.name} has no factor {', '.join(sorted(unknown))}; it has "
+                f"{', '.join(self.factors)}."
+            )
+        values = {**self.factors, **(self.quick if quick else {})}
+        combinations = itertools.product(*values.values())
+        found = [task for task in combinations if self.where(*task)]
+        for name, wanted in (only or {}).items():
+            place = list(self.factors).index(name)
+            found = [task for task in found if str(task[place]) in wanted]
+        return found
+
+    def task_of(self, row: dict) -> tuple:
+        return tuple(row[name] for name in self.factors)
+
+    def run(
+        self,
+        *,
+        quick: bool = False,
+        only: dict[str, list[str]] | None = None,
+        jobs: int = 2,
+        resume: bool = False,
+    ) -> list[str]:
+        """Do the tasks that are not there yet and return what could not be done, and why.
+
+        A task is there if its rows are of this very commit (and no code is changed), or, with
+        ``resume``, if it has rows at all. What other tasks have left on file stays.
+        """
+        commit, runs = record.commit(), record.read(self.name)[0].get("runs", {})
+        runs |= {commit: record.circumstances()}
+        old = record.read(self.name)[1]
+        clean = not commit.endswith("+changes")
+        there = {self.task_of(r) for r in old if resume or (clean and r["commit"] == commit)}
+        tasks = self.tasks(quick, only)
+        missing = [task for task in tasks if task not in there]
+        again = set(missing)
+        rows = [row for row in old if self.task_of(row) not in again]
+        print(f"{self.name}: {len(tasks)} tasks, {len(tasks) - len(missing)} on file", flush=True)
+        start, left_out = time.perf_counter(), {}
+        record.write(self.name, self.seed, runs, rows)
+        results = joblib.Parallel(
+            n_jobs=1 if self.timed else jobs, return_as="generator_unordered"
+        )(joblib.delayed(one_task)(self.protocol, task) for task in missing)
+        for done, (task, new) in enumerate(results, 1):
+            if isinstance(new, str):
+                left_out[task[0]] = new
+                new = []
+            named = dict(zip(self.factors, task, strict=True))
+            new = [{**named, **row, "commit": commit} for row in new]
+            record.append(self.name, new)
+            rows += new
+            spent = time.perf_counter() - start
+            print(f"  {done}/{len(missing)} {spent:.0f} s", *task, shown(new), flush=True)
+        order = {task: place for place, task in enumerate(self.tasks())}
+        rows.sort(key=lambda row: order.get(self.task_of(row), len(order)))
+        record.write(self.name, self.seed, runs, rows)
+        return [f"{self.name}, {name}: {reason}" for name, reason in left_out.items()]
+
+
+def one_task(protocol: Callable, task: tuple):
+    """In a worker: the task, and its rows or why there are none."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    with warnings.catch_warnings():
+        # Whether a fit converged is a metric where it matters; a search tries what does not.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        try:
+            return task, protocol(*task)
+        except MissingData as error:
+            return task, str(error)
+
+
+def shown(rows: list[dict]) -> str:
+    """What there is to see while it runs."""
+    first = rows[0] if rows else {}
+    values = {key: first[key] for key in ("terms", "error", "seconds") if key in first}
+    return " ".join(f"{key} {value:.4g}" for key, value in values.items())
