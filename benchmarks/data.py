@@ -143,11 +143,8 @@ def load(name: str, seed: int = 0):
         return X[y > 0], y[y > 0]
     if name == "toy":
         return make_weston_toy(200, random_state=seed)
-    for place, read in (
-        (source.npz, npz_pair),
-        (source.keel, load_keel),
-        (source.openml, load_openml),
-    ):
+    readers = {npz_pair: source.npz, load_keel: source.keel, load_openml: source.openml}
+    for read, place in readers.items():
         if place is None:
             continue
         try:

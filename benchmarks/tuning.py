@@ -1,4 +1,4 @@
-"""Choice of parameters inside a training part, and the judgement on a test part, for all studies."""
+"""Choice of parameters inside a training part, and judgement on a test part, for all studies."""
 
 import time
 import warnings
@@ -34,7 +34,7 @@ def choices(pipeline: Pipeline, grid: dict, train, folds, rules: Sequence[str]) 
 
 
 def judged(model, train, test) -> dict:
-    """Fit and measure; the fitted model is under "model"."""
+    """Fit and measure."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         start = time.perf_counter()
