@@ -1,5 +1,5 @@
 """All studies, in the order of RESULTS.md."""
 
-from benchmarks import ssvc_table
+from benchmarks import peers, ssvc_table
 
-STUDIES = {module.STUDY.name: module.STUDY for module in (ssvc_table,)}
+STUDIES = {module.STUDY.name: module.STUDY for module in (peers, ssvc_table)}
