@@ -153,8 +153,18 @@ def load(name: str, seed: int = 0):
             reasons.append(str(error))
             continue
         rows = np.random.default_rng(seed).permutation(len(X))[: source.rows]
-        return X[rows], y[rows]
+        return prepared(name, X[rows]), y[rows]
     raise MissingData("; ".join(reasons))
+
+
+def prepared(name: str, X: np.ndarray) -> np.ndarray:
+    """What is done to each row by itself, before any split."""
+    if name == "colon":  # raw intensities, and arrays differ in brightness
+        X = np.log(X)
+        return (X - X.mean(axis=1, keepdims=True)) / X.std(axis=1, keepdims=True)
+    if name == "yeast":  # log ratios to the same length, in units in which a feature is about one
+        return np.sqrt(X.shape[1]) * X / np.linalg.norm(X, axis=1, keepdims=True)
+    return X
 
 
 def npz_pair(name: str):

@@ -1,43 +1,36 @@
-"""Tables 2-4 of Mannor et al. (2005): five sets, three kernels, 10 random splits.
+"""Tables 2-4 of Mannor et al. (2005): five sets, three kernels, 10 random splits."""
 
-    python -m benchmarks.mannor_tables [--quick] [--jobs 2] [--resume] [--render]
-        [--sets ...] [--kernels ...] [--methods ...] [--splits 10]
-
-150 training rows, the rest is the test part. Features are centred, and for the polynomial and the
-Gaussian kernel divided by their standard deviations (Ionosphere: centred only), as measured on the
-training part. Nine values of one parameter are compared by 5-fold cross-validation inside the
-training part: C = λ/(1 − λ), λ = 0.1 ... 0.9, for the linear kernel and the polynomial one of
-degree 5 (Bupa: C = λ); σ = 1 ... 5 with C = 1 for the Gaussian kernel. "best", the paper's rule,
-takes the most accurate value, among equals the sparsest; "one_se", the default of
-``sparse_search``, the sparsest within one standard error of the best. OneNorm is ``OneNormSVC``, LP
-is ``LinearProgrammingSVC`` (not in the paper), both with all rows as candidates; CE is
-``CrossEntropySVC``, "CE free" the same with ``signs="free"`` (not in the paper). For both the
-parameter is chosen with a lighter search on the same folds (100 sets a round, no polish); the fit
-that is judged has the defaults. Shares are terms in % of the 150 rows; ± is the standard error over
-the splits; published figures are in parentheses.
-"""
-
-import argparse
-import os
-import time
-import warnings
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+from itertools import product
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
-from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from benchmarks import record
 from benchmarks.data import MANNOR_SETS, load_mannor_split
+from benchmarks.statistics import Figure
+from benchmarks.study import Study
+from benchmarks.text import duration, figure_tables, markdown, with_error
+from benchmarks.tuning import choices, judged, pipeline_of
 from zeronorm import CrossEntropySVC, LinearProgrammingSVC, OneNormSVC
-from zeronorm.model_selection import RULES, count_terms, sparse_search
 
-SEED = 0  # split s is drawn with seed s, and so are its folds and its searches
+ABOUT = """
+150 training rows, the rest is the test part. Features are centred, and for the polynomial and the
+Gaussian kernel divided by their standard deviations (Ionosphere: centred only), as measured on the
+training part. Nine values of one parameter are compared by 5-fold cross-validation inside the
+training part: C = λ/(1 − λ), λ = 0.1 ... 0.9, for the linear kernel and the polynomial one of
+degree 5 (Bupa: C = λ); σ = 1 ... 5 with C = 1 for the Gaussian kernel. "best", the paper's rule,
+takes the most accurate value, among equals the sparsest; "one_se", the default of `sparse_search`,
+the sparsest within one standard error of the best. OneNorm is `OneNormSVC`, LP is
+`LinearProgrammingSVC` (not in the paper), both with all rows as candidates; CE is
+`CrossEntropySVC`, "CE free" the same with `signs="free"` (not in the paper, and not run with the
+polynomial kernel). For both the parameter is chosen with a lighter search on the same folds (100
+sets a round, no polish); the fit that is judged has the defaults. Shares are terms in % of the 150
+rows; ± is the standard error over the splits, which also seed the folds and the searches.
+"""
+SEED = 0
 SPLITS = 10
 LAMBDAS = np.arange(1, 10) / 10
 SIGMAS = np.linspace(1, 5, 9)
@@ -56,8 +49,8 @@ METHODS = {
     "CE free": (CrossEntropySVC(signs="free"), LIGHT),
 }
 CHOICES = ("best", "one_se")
-#: What makes a task of the study another one.
-TASK = ("set", "kernel", "method", "split")
+METRICS = ("error", "share")
+PUBLISHED_METHODS = ("SVC", "OneNorm", "CE")
 #: Error % and share of the rows % of SVM, one-norm SVM and CE in the paper.
 PUBLISHED = {
     "linear": {
@@ -82,7 +75,13 @@ PUBLISHED = {
         "sonar": ((46.7, 100.0), (24.3, 41.7), (24.5, 22.5)),
     },
 }
-PUBLISHED_METHODS = ("SVC", "OneNorm", "CE")
+
+
+def published(kernel: str, name: str, method: str) -> tuple:
+    """Error % and share %, nothing for methods that the paper does not have."""
+    if method not in PUBLISHED_METHODS:
+        return None, None
+    return PUBLISHED[kernel][name][PUBLISHED_METHODS.index(method)]
 
 
 def scaler(name: str, kernel: str) -> StandardScaler:
@@ -93,219 +92,156 @@ def costs() -> list[float]:
     return [float(value) for value in LAMBDAS / (1 - LAMBDAS)]
 
 
-def grid(name: str, kernel: str) -> dict:
+def grid_of(name: str, kernel: str) -> dict:
     if kernel == "rbf":
         return {"gamma": [float(1 / (2 * sigma**2)) for sigma in SIGMAS]}
     return {"C": [float(value) for value in LAMBDAS] if name == "bupa" else costs()}
 
 
-def tuned(method: str, settings: dict, values: dict, scale, train, test, seed: int) -> list[dict]:
-    """Choose inside the training part, refit by each rule, and judge once on the test part."""
-    warnings.simplefilter("ignore", ConvergenceWarning)
+def measured(model, train, test) -> dict:
+    """Fit and measure; of CE also its search."""
+    row = judged(model, train, test)
+    row["share"] = row["terms"] / len(train[1])
+    if isinstance(last := model[-1], CrossEntropySVC):
+        row |= {"candidates": int(last.n_candidates_), "rounds": int(last.n_iter_)}
+        row["objective"] = float(last.objective_)
+    return row
+
+
+def tuned(method: str, settings: dict, grid: dict, scale, train, test, seed: int) -> list[dict]:
+    """Choose one parameter inside the training part, refit by each rule, judge on the test part."""
     estimator, light = METHODS[method]
     estimator = clone(estimator).set_params(random_state=seed, **settings)
+    lighter = pipeline_of(scale, clone(estimator).set_params(**light))
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
-    search = sparse_search(
-        Pipeline([("scale", scale), ("model", clone(estimator).set_params(**light))]),
-        {f"model__{key}": value for key, value in values.items()},
-        cv=folds,
-    )
-    results = search.set_params(refit=False).fit(*train).cv_results_
-    model = Pipeline([("scale", scale), ("model", estimator)])
-    places = {rule: RULES[rule](results) for rule in CHOICES}
-    fits = {
-        place: judged(clone(model).set_params(**results["params"][place]), train, test)
-        for place in set(places.values())
-    }
-    return [{"method": method, "rule": rule, **fits[place]} for rule, place in places.items()]
+    rows, fits = [], {}
+    for rule, parameters in choices(lighter, grid, train, folds, CHOICES).items():
+        ((key, value),) = parameters.items()
+        if value not in fits:
+            model = pipeline_of(scale, estimator).set_params(**parameters)
+            fits[value] = measured(model, train, test)
+            fits[value]["parameters"] = {key.removeprefix("model__"): value}
+        rows.append({"rule": rule, **fits[value]})
+    return rows
 
 
-def judged(model: Pipeline, train, test) -> dict:
-    """Fit and measure."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ConvergenceWarning)
-        start = time.perf_counter()
-        model.fit(*train)
-        seconds = time.perf_counter() - start
-    last = model[-1]
-    found = {
-        "error": float(np.mean(model.predict(test[0]) != test[1])),
-        "terms": count_terms(model),
-        "share": count_terms(model) / len(train[1]),
-        "C": last.C,
-        "gamma": None if last.kernel == "linear" else last.gamma,
-        "converged": not any(issubclass(w.category, ConvergenceWarning) for w in caught),
-        "seconds": seconds,
-    }
-    if isinstance(last, CrossEntropySVC):
-        found |= {
-            "candidates": int(last.n_candidates_),
-            "rounds": int(last.n_iter_),
-            "objective": float(last.objective_),
-        }
-    return found
-
-
-def one_task(name: str, kernel: str, method: str, split: int) -> list[dict]:
-    start = time.perf_counter()
+def one_split(name: str, kernel: str, method: str, split: int) -> list[dict]:
     train, test = load_mannor_split(name, split)
-    settings, values, scale = KERNELS[kernel], grid(name, kernel), scaler(name, kernel)
-    rows = tuned(method, settings, values, scale, train, test, split)
-    place = {"set": name, "kernel": kernel, "split": split}
-    short = ((row["rule"], row["terms"], round(row["error"], 4)) for row in rows)
-    print(*place.values(), method, *short, f"{time.perf_counter() - start:.1f} s", flush=True)
-    return [place | row for row in rows]
+    scale = scaler(name, kernel)
+    return tuned(method, KERNELS[kernel], grid_of(name, kernel), scale, train, test, split)
 
 
-class Cells:
-    """Recorded values by set, kernel, method and rule, one for each split."""
-
-    def __init__(self, rows: list[dict]) -> None:
-        self.cells: dict = {}
-        for row in rows:
-            cell = row["set"], row["kernel"], row["method"], row["rule"]
-            self.cells.setdefault(cell, {})[row["split"]] = row
-
-    def there(self, kernel: str, methods, rule: str) -> list[str]:
-        """Sets for which all of these methods have results."""
-        return [s for s in MANNOR_SETS if all((s, kernel, m, rule) in self.cells for m in methods)]
-
-    def values(self, name: str, kernel: str, method: str, rule: str, key: str) -> np.ndarray:
-        cell = self.cells[name, kernel, method, rule]
-        return np.array([cell[split][key] for split in sorted(cell)], dtype=float)
-
-    def mean(self, names, kernel: str, method: str, rule: str, key: str) -> float:
-        """Mean over sets."""
-        parts = [self.values(name, kernel, method, rule, key).mean() for name in names]
-        return float(np.mean(parts))
-
-    def difference(self, name: str, kernel: str, rule: str) -> np.ndarray:
-        """CE's error less that of OneNorm, split by split."""
-        ce, one = (self.cells[name, kernel, method, rule] for method in ("CE", "OneNorm"))
-        splits = sorted(ce.keys() & one.keys())
-        return np.array([ce[split]["error"] - one[split]["error"] for split in splits])
+def is_run(name: str, kernel: str, method: str, split: int) -> bool:
+    # A fit of CE takes some 15 s with this kernel, and the paper has no CE free to compare with.
+    return (kernel, method) != ("poly", "CE free")
 
 
-def published(names, kernel: str, method: str, place: int) -> float:
-    """Mean over sets; place 0 is the error, 1 the share."""
-    column = PUBLISHED_METHODS.index(method)
-    return float(np.mean([PUBLISHED[kernel][name][column][place] for name in names]))
+def per_cent(rows: list[dict], metric: str) -> list[float]:
+    return [100.0 * row[metric] for row in rows]
 
 
-def with_error(values: np.ndarray, sign: str = "", digits: int = 1) -> str:
-    """Mean and, from two values on, its standard error, in %."""
-    if len(values) < 2:
-        return f"{100 * values.mean():{sign}.{digits}f}"
-    mean, error = record.mean_and_error(100 * values)
-    return f"{mean:{sign}.{digits}f} ± {error:.{digits}f}"
+def figures(rows: list[dict]) -> list[Figure]:
+    """Ours by the paper's rule, beside the paper's."""
+    found = record.cells(rows, "kernel", "set", "method", "rule")
+    return [
+        Figure(
+            f"Mannor et al., {kernel} kernel, {metric} %", name, method,
+            per_cent(found[key], metric), published(kernel, name, method)[place],
+            is_ours=method != "SVC",
+        )
+        for kernel in KERNELS
+        for place, metric in enumerate(METRICS)
+        for name in MANNOR_SETS
+        for method in METHODS
+        if (key := (kernel, name, method, "best")) in found
+    ]  # fmt: skip
 
 
-def kernel_table(cells: Cells, kernel: str, rule: str) -> str:
-    methods = [m for m in METHODS if cells.there(kernel, [m], rule)]
-    names = cells.there(kernel, methods, rule)
-    header = ["set"] + [f"{method}: {what}" for method in methods for what in ("error", "share")]
+def means(rows: list[dict], *fields: str) -> str:
+    """Error / share in % of each method, one line for all rows that agree in these fields."""
+    found = record.cells(rows, *fields, "method")
+    methods = [method for method in METHODS if any(key[-1] == method for key in found)]
     lines = []
-    for name in names:
-        line = [name]
-        for method in methods:
-            for place, key in enumerate(("error", "share")):
-                text = with_error(cells.values(name, kernel, method, rule, key))
-                if method in PUBLISHED_METHODS:
-                    text += f" ({published([name], kernel, method, place):.1f})"
-                line.append(text)
-        lines.append(line)
-    line = ["mean"]
-    for method in methods:
-        for place, key in enumerate(("error", "share")):
-            text = f"{100 * cells.mean(names, kernel, method, rule, key):.1f}"
-            if method in PUBLISHED_METHODS:
-                text += f" ({published(names, kernel, method, place):.1f})"
-            line.append(text)
-    splits = {len(cells.cells[n, kernel, m, rule]) for n in names for m in methods}
-    title = f"Kernel {kernel}, rule {rule}, {'-'.join(map(str, sorted(splits)))} splits:"
-    return f"{title}\n\n{record.markdown(header, [*lines, line])}"
+    for place in dict.fromkeys(key[:-1] for key in found):
+        cells = [found.get((*place, method), []) for method in methods]
+        texts = [[f"{np.mean(per_cent(c, m)):.1f}" for m in METRICS] if c else [] for c in cells]
+        lines.append([", ".join(place), *(" / ".join(text) for text in texts)])
+    return markdown([", ".join(fields), *methods], lines)
 
 
-def summary(cells: Cells) -> str:
+def pairs_of(rows: list[dict]) -> dict:
+    """By kernel and rule, then by set: the rows of CE and OneNorm of each split that has both."""
+    found = record.cells(rows, "kernel", "rule", "set", "split", "method")
+    pairs: dict = {}
+    for *place, name, split in product(KERNELS, CHOICES, MANNOR_SETS, range(SPLITS)):
+        pair = [found.get((*place, name, split, method)) for method in ("CE", "OneNorm")]
+        if all(pair):
+            sets = pairs.setdefault(tuple(place), {})
+            sets.setdefault(name, []).append([cell[0] for cell in pair])
+    return pairs
+
+
+def summary(rows: list[dict]) -> str:
     """CE beside the paper's CE and beside OneNorm, for each kernel."""
     lines, differences = [], []
-    for rule in CHOICES:
-        for kernel in KERNELS:
-            names = cells.there(kernel, ("CE", "OneNorm"), rule)
-            if not names:
-                continue
-            ratios, known = [], []
-            for name in names:
-                terms = [cells.mean([name], kernel, m, rule, "terms") for m in ("CE", "OneNorm")]
-                if terms[1]:
-                    ratios.append(terms[0] / terms[1])
-                shares = [published([name], kernel, m, 1) for m in ("CE", "OneNorm")]
-                known.append(shares[0] / shares[1])
-            seconds = [cells.values(n, kernel, "CE", rule, "seconds") for n in names]
-            lines.append(
-                [
-                    f"{kernel}, {rule}",
-                    f"{100 * cells.mean(names, kernel, 'CE', rule, 'share'):.1f} "
-                    f"({published(names, kernel, 'CE', 1):.1f})",
-                    f"{np.mean(ratios):.2f} ({np.mean(known):.2f})" if ratios else "",
-                    f"{cells.mean(names, kernel, 'CE', rule, 'candidates'):.1f}",
-                    f"{cells.mean(names, kernel, 'CE', rule, 'rounds'):.1f}",
-                    record.duration(float(np.median(np.concatenate(seconds)))),
-                ]
-            )
-            parts = [
-                with_error(cells.difference(n, kernel, rule), "+") if n in names else ""
-                for n in MANNOR_SETS
-            ]
-            differences.append([f"{kernel}, {rule}", *parts])
-    header = ["kernel, rule", "CE: share", "CE / OneNorm, terms", "candidates", "rounds", "fit"]
-    text = "CE: mean share; ratio of its terms to OneNorm's, mean of the sets' ratios; "
-    text += "candidates and rounds of the search; median time of a fit.\n\n"
-    text += record.markdown(header, lines)
-    text += "\n\nError % of CE less that of OneNorm on the same splits:\n\n"
-    return text + record.markdown(["kernel, rule", *MANNOR_SETS], differences)
-
-
-def render() -> str:
-    head, rows = record.read("mannor_tables")
-    cells = Cells(rows)
-    parts = [f"Commits {record.commits(rows, head)}; seeds: the splits'."]
-    for kernel in KERNELS:
-        for rule in CHOICES:
-            if any(cells.there(kernel, [method], rule) for method in METHODS):
-                parts.append(kernel_table(cells, kernel, rule))
-    parts.append(summary(cells))
-    warned = sorted({"/".join(str(r[field]) for field in TASK) for r in rows if not r["converged"]})
-    parts.append(f"Fits that gave a ConvergenceWarning: {', '.join(warned) or 'none'}.")
+    for (kernel, rule), sets in pairs_of(rows).items():
+        own = [row for pairs in sets.values() for row, _ in pairs]
+        terms = [
+            np.mean([[row["terms"] for row in p] for p in pairs], 0) for pairs in sets.values()
+        ]
+        ratios = [ce / one for ce, one in terms if one]
+        known, known_one = ([published(kernel, n, m) for n in sets] for m in ("CE", "OneNorm"))
+        known_ratios = [ce / one for (_, ce), (_, one) in zip(known, known_one, strict=True)]
+        line = [
+            f"{np.mean(per_cent(own, metric)):.1f} ({mean:.1f})"
+            for metric, mean in zip(METRICS, np.mean(known, 0), strict=True)
+        ]
+        line.append(f"{np.mean(ratios):.2f} ({np.mean(known_ratios):.2f})" if ratios else "")
+        line += [f"{np.mean([row[key] for row in own]):.1f}" for key in ("candidates", "rounds")]
+        line.append(duration(float(np.median([row["seconds"] for row in own]))))
+        lines.append([f"{kernel}, {rule}", *line])
+        errors = [
+            [100.0 * (ce["error"] - one["error"]) for ce, one in sets.get(name, [])]
+            for name in MANNOR_SETS
+        ]
+        texts = [with_error(values, "+") if values else "" for values in errors]
+        differences.append([f"{kernel}, {rule}", *texts])
+    header = ["kernel, rule", "error %", "share %", "terms / OneNorm's", "candidates", "rounds"]
+    text = (
+        "CE, mean of the sets (the paper's): error, share and ratio of its terms to OneNorm's; "
+        "candidates and rounds of its search; median time of a fit:"
+    )
+    second = "Error % of CE less that of OneNorm on the same splits:"
+    parts = [text, markdown([*header, "fit"], lines)]
+    parts += [second, markdown(["kernel, rule", *MANNOR_SETS], differences)]
     return "\n\n".join(parts)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="one split of one set, rbf only")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--sets", nargs="*", choices=list(MANNOR_SETS), default=list(MANNOR_SETS))
-    parser.add_argument("--kernels", nargs="*", choices=list(KERNELS), default=list(KERNELS))
-    parser.add_argument("--methods", nargs="*", choices=list(METHODS), default=list(METHODS))
-    parser.add_argument("--splits", type=int, default=SPLITS)
-    parser.add_argument("--resume", action="store_true", help="keep rows of any commit")
-    parser.add_argument("--render", action="store_true", help="only print the recorded tables")
-    options = parser.parse_args()
-    if options.quick:
-        options.sets, options.kernels, options.splits = ["pima"], ["rbf"], 1
-    if not options.render:
-        tasks = [
-            (name, kernel, method, split)
-            for split in range(options.splits)
-            for name in options.sets
-            for kernel in options.kernels
-            for method in options.methods
-        ]
-        record.run_tasks(
-            "mannor_tables", TASK, tasks, one_task, SEED, jobs=options.jobs, resume=options.resume
-        )
-    print(render())
+def tables(rows: list[dict]) -> str:
+    warned = sorted(
+        {"/".join(str(value) for value in STUDY.task_of(r)) for r in rows if not r["converged"]}
+    )
+    parts = [
+        figure_tables(figures(rows)),
+        "Error / share in %, mean of the sets:",
+        means(rows, "kernel", "rule"),
+        'The same set by set, by the rule "one_se":',
+        means([row for row in rows if row["rule"] == "one_se"], "set", "kernel"),
+        summary(rows),
+        f"Fits that gave a ConvergenceWarning: {', '.join(warned) or 'none'}.",
+    ]
+    return "\n\n".join(parts)
 
 
-if __name__ == "__main__":
-    main()
+STUDY = Study(
+    "mannor_tables",
+    title="The tables of Mannor et al. (2005)",
+    about=ABOUT,
+    factors={"set": MANNOR_SETS, "kernel": KERNELS, "method": METHODS, "split": range(SPLITS)},
+    quick={"set": ("bupa",), "kernel": ("linear", "rbf"), "split": range(1)},
+    where=is_run,
+    protocol=one_split,
+    tables=tables,
+    figures=figures,
+    seed=SEED,
+)

@@ -52,20 +52,16 @@ def circumstances() -> dict:
     return {"versions": versions, "machine": machine}
 
 
-def path_of(study: str) -> Path:
-    return folder() / f"{study}.jsonl"
+def path_of(study: str, where: Path | None = None) -> Path:
+    return (where or folder()) / f"{study}.jsonl"
 
 
-def is_there(study: str) -> bool:
-    """Whether a study has been run."""
-    return path_of(study).exists()
-
-
-def read(study: str) -> tuple[dict, list[dict]]:
+def read(study: str, where: Path | None = None) -> tuple[dict, list[dict]]:
     """Head and results of a study; nothing, where it has not been run."""
-    if not is_there(study):
+    path = path_of(study, where)
+    if not path.exists():
         return {"study": study, "runs": {}}, []
-    head, *rows = (json.loads(line) for line in path_of(study).read_text().splitlines())
+    head, *rows = (json.loads(line) for line in path.read_text().splitlines())
     return head, rows
 
 

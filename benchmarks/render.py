@@ -1,10 +1,15 @@
-"""RESULTS.md and its pictures, from the recorded results alone."""
+"""RESULTS.md, its pictures and the blocks of README, from the recorded results alone."""
 
 from pathlib import Path
 
-from benchmarks import record
+import numpy as np
+
+from benchmarks import readme, record
+from benchmarks.statistics import Figure
 from benchmarks.studies import STUDIES
 from benchmarks.study import Study
+from benchmarks.text import figure, markdown
+from benchmarks.weaknesses import REASONS
 
 NOTE = """# Results
 
@@ -12,6 +17,7 @@ Made by `python -m benchmarks render` from the JSON lines in `results/`; no figu
 `12.3 ± 0.4 (11.8, +1.2)` is ours with its standard error, then the published figure and by how many
 standard errors ours differs from it (of the difference, where the paper has one); − is less.
 """
+FOLDER = record.ROOT / "benchmarks"
 
 
 def section(study: Study, folder: Path) -> str:
@@ -42,12 +48,50 @@ def circumstances(head: dict) -> str:
     return " ".join(f"Commits {', '.join(commits)}: {key}." for key, commits in groups.items())
 
 
+def paper_figures() -> list[Figure]:
+    """Published figures beside those of methods of ours, of all papers."""
+    return [
+        one
+        for study in STUDIES.values()
+        if study.figures is not None
+        for one in study.figures(record.read(study.name)[1])
+        if one.is_ours and one.published is not None
+    ]
+
+
+def against_the_papers(figures: list[Figure]) -> str:
+    """How many figures are reached, table by table."""
+    lines = []
+    for table in dict.fromkeys(one.table for one in figures):
+        here = [one for one in figures if one.table == table]
+        steps = np.array([one.standing for one in here])
+        lines.append([table, str(len(here)), *(str(np.sum(steps == step)) for step in range(4))])
+    header = ["table", "figures", "at least as good", "within one standard error"]
+    header += ["one to two", "more than two behind"]
+    return markdown(header, lines)
+
+
+def behind(figures: list[Figure]) -> str:
+    """Figures of ours that are worse than published by more than one standard error."""
+    lines = [[one.table, one.row, one.column, figure(one)] for one in figures if one.standing > 1]
+    return markdown(["table", "row", "column", "ours (published, standard errors)"], lines)
+
+
 def text(folder: Path) -> str:
-    return "\n\n".join([NOTE.strip(), *(section(s, folder) for s in STUDIES.values())]) + "\n"
+    figures = paper_figures()
+    parts = [NOTE.strip(), "## Against the papers", "Figures of methods of ours only."]
+    parts += [against_the_papers(figures), "## Where we are not best", REASONS.strip()]
+    parts += ["Behind a paper by more than one standard error:", behind(figures)]
+    parts += [section(study, folder) for study in STUDIES.values()]
+    return "\n\n".join(parts) + "\n"
 
 
-def write(folder: Path = record.ROOT / "benchmarks") -> Path:
+def write(folder: Path = FOLDER) -> Path:
+    """RESULTS.md; with the recorded results, README too."""
     path = folder / "RESULTS.md"
     folder.mkdir(parents=True, exist_ok=True)
     path.write_text(text(folder))
+    if folder == FOLDER:
+        readme.draw(folder / "pictures")
+        readme.PATH.write_text(readme.renewed(readme.PATH.read_text(), paper_figures()))
     return path

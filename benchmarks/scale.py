@@ -1,7 +1,21 @@
-"""Large sets: SparseSVC on all rows, beside an SVC on as many rows as it manages in that time.
+"""Large sets: SparseSVC on all rows, beside an SVC on as many rows as it manages in that time."""
 
-    python -m benchmarks.scale [--sets ...] [--render]
+import time
 
+import numpy as np
+from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from benchmarks.data import load_npz
+from benchmarks.study import Study
+from benchmarks.text import markdown
+from benchmarks.timing import in_own_process, peak_mib
+from zeronorm import SparseSVC
+from zeronorm.datasets import make_waveform
+from zeronorm.sampling import stratified_rows
+
+ABOUT = """
 Each fit runs in a process of its own, so that its peak memory is its own, data included. SparseSVC
 chooses the number of terms, C and gamma itself (for fashion_mnist the number of terms is given).
 SVC has the C and gamma of the best of nine pairs by 3 folds on 2 000 of the training rows; that
@@ -10,27 +24,6 @@ all, choosing included; the largest that does not is shown. skin_nonskin: four f
 from, repeated rows as they are; adult_a9a and fashion_mnist: their own test rows; waveform:
 generated, 1 000 000 rows, 20 000 to judge by.
 """
-
-import argparse
-import json
-import resource
-import subprocess
-import sys
-import time
-import warnings
-
-import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
-
-from benchmarks import record
-from benchmarks.data import data_folder, load_npz
-from zeronorm import SparseSVC
-from zeronorm.datasets import make_waveform
-from zeronorm.sampling import stratified_rows
-
 SEED = 0
 TERMS = {"skin_nonskin": "auto", "adult_a9a": "auto", "fashion_mnist": 100, "waveform": "auto"}
 FIRST_ROWS = 1_000
@@ -38,19 +31,23 @@ TUNING_ROWS = 2_000
 GRID = {"C": (1.0, 10.0, 100.0), "gamma": (0.1, 0.3, 1.0)}  # gamma in units of "scale"
 
 
+#: For --quick, a set of the same kind.
+SMALL = "waveform, small"
+
+
 def load(name: str):
     """Training rows and test rows, scaled by the training rows."""
-    if name == "waveform":
-        X, y = make_waveform(1_000_000, random_state=SEED)
+    if name.startswith("waveform"):
+        X, y = make_waveform(50_000 if name == SMALL else 1_000_000, random_state=SEED)
         X_test, y_test = make_waveform(20_000, random_state=SEED + 1)
     else:
-        X, y = load_npz(name)
-        with np.load(data_folder() / f"{name}.npz") as file:
-            if "train_idx" in file:
-                train, test = file["train_idx"], file["test_idx"]
-            else:
-                rows = np.random.default_rng(SEED).permutation(len(X))
-                train, test = rows[: len(X) * 4 // 5], rows[len(X) * 4 // 5 :]
+        file = load_npz(name)
+        X, y = file["X"], file["y"]
+        if "train_idx" in file:
+            train, test = file["train_idx"], file["test_idx"]
+        else:
+            rows = np.random.default_rng(SEED).permutation(len(X))
+            train, test = rows[: len(X) * 4 // 5], rows[len(X) * 4 // 5 :]
         X, y, X_test, y_test = X[train], y[train], X[test], y[test]
     if name == "fashion_mnist":
         X /= 255.0
@@ -60,26 +57,21 @@ def load(name: str):
 
 
 def one_fit(name: str, method: str, rows: int | None, parameters: dict) -> dict:
-    warnings.simplefilter("ignore", ConvergenceWarning)
     X, y, X_test, y_test = load(name)
     if rows is not None:
-        _, codes = np.unique(y, return_inverse=True)
-        places = stratified_rows(codes, rows, np.random.RandomState(SEED))
-        X, y = X[places], y[places]
+        X, y = drawn(X, y, rows, SEED)
     if method == "SVC":
         model = SVC(cache_size=500, **parameters)
     else:
         model = SparseSVC(random_state=SEED, **parameters)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak_mib()
     start = time.perf_counter()
     model.fit(X, y)
     fitted = time.perf_counter()
     error = float(np.mean(model.predict(X_test) != y_test))
     done = time.perf_counter()
     return {
-        "set": name,
         "method": method,
-        "commit": record.provenance(SEED)["commit"],
         "rows": len(X),
         "features": X.shape[1],
         "parameters": parameters,
@@ -88,46 +80,39 @@ def one_fit(name: str, method: str, rows: int | None, parameters: dict) -> dict:
         "predict_seconds": done - fitted,
         "test_rows": len(X_test),
         "error": error,
-        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        "peak_before_fit_mib": before / 1024,
+        "peak_mib": peak_mib(),
+        "peak_before_fit_mib": before,
     }
 
 
-def in_own_process(*task) -> dict:
-    command = [sys.executable, "-m", "benchmarks.scale", "--one", json.dumps(task)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    row = json.loads(done.stdout)
-    print(row, flush=True)
-    return row
+def drawn(X, y, rows: int, seed: int):
+    """Some of the rows, classes in proportion."""
+    _, codes = np.unique(y, return_inverse=True)
+    places = stratified_rows(codes, rows, np.random.RandomState(seed))
+    return X[places], y[places]
 
 
 def svc_parameters(name: str) -> dict:
     X, y, _, _ = load(name)
-    _, codes = np.unique(y, return_inverse=True)
-    places = stratified_rows(codes, TUNING_ROWS, np.random.RandomState(SEED + 1))
-    X, y = X[places], y[places]
+    X, y = drawn(X, y, TUNING_ROWS, SEED + 1)
     scale = 1.0 / (X.shape[1] * X.var())
     grid = GRID | {"gamma": [factor * scale for factor in GRID["gamma"]]}
-    return GridSearchCV(SVC(), grid, cv=3, n_jobs=2).fit(X, y).best_params_
+    return GridSearchCV(SVC(), grid, cv=3).fit(X, y).best_params_
 
 
-def run(sets: list[str]) -> list[dict]:
-    rows = []
-    for name in sets:
-        ours = in_own_process(name, "SparseSVC", None, {"n_terms": TERMS[name]})
-        rows.append(ours)
-        parameters, size, last = svc_parameters(name), FIRST_ROWS, None
-        while size <= ours["rows"]:
-            row = in_own_process(name, "SVC", size, parameters)
-            if row["fit_seconds"] > ours["fit_seconds"] and last is not None:
-                break
-            last, size = row, 2 * size
-        rows.append(last)
-    return rows
+def one_set(name: str) -> list[dict]:
+    one = "benchmarks.scale:one_fit"
+    ours = in_own_process(one, name, "SparseSVC", None, {"n_terms": TERMS.get(name, "auto")})
+    parameters, size, last = svc_parameters(name), FIRST_ROWS, None
+    while size <= ours["rows"]:
+        row = in_own_process(one, name, "SVC", size, parameters)
+        if row["fit_seconds"] > ours["fit_seconds"] and last is not None:
+            break
+        last, size = row, 2 * size
+    return [ours, last]
 
 
-def render() -> str:
-    head, rows = record.read("scale")
+def tables(rows: list[dict]) -> str:
     header = ["set", "method", "rows", "terms", "error %", "fit s", "predict s", "peak MiB"]
     lines = [
         [
@@ -142,23 +127,17 @@ def render() -> str:
         ]
         for row in rows
     ]
-    return f"Commits {record.commits(rows, head)}.\n\n" + record.markdown(header, lines)
+    return markdown(header, lines)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sets", nargs="*", choices=list(TERMS), default=list(TERMS))
-    parser.add_argument("--one", help=argparse.SUPPRESS)
-    parser.add_argument("--render", action="store_true", help="only print the recorded table")
-    options = parser.parse_args()
-    if options.one:
-        print(json.dumps(one_fit(*json.loads(options.one))))
-        return
-    if not options.render:
-        rows = record.kept("scale", lambda row: row["set"] not in options.sets)
-        record.write("scale", rows + run(options.sets), SEED)
-    print(render())
-
-
-if __name__ == "__main__":
-    main()
+STUDY = Study(
+    "scale",
+    title="Large sets",
+    about=ABOUT,
+    factors={"set": TERMS},
+    quick={"set": (SMALL,)},
+    protocol=one_set,
+    tables=tables,
+    timed=True,
+    seed=SEED,
+)

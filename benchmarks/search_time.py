@@ -1,25 +1,8 @@
-"""Time of the cross-entropy search and of the one-norm machines.
+"""Time of the cross-entropy search and of the one-norm machines."""
 
-    python -m benchmarks.search_time [--quick] [--parts ...] [--render]
-
-Search: whole fits of ``CrossEntropySVC`` on 150 rows, Gaussian kernel, σ = 3, C = 1 (prepared as in
-``mannor_tables``, split 0), one worker, median of five; the number of linear programs its search
-scores, with all savings, with the cache of equal sets alone, and with neither, counted in the same
-search; and what the sets would cost with ``scipy.optimize.linprog`` (problem (7), primal form, the
-columns of the set only), from 60 random ones of those scored: an estimate. Workers: two against
-one, in turn, median of three. One linear program: OneNorm is ``OneNormSVC``, LP is
-``LinearProgrammingSVC``, on Waveform, standardised, all rows as candidates, C = 1, gamma = 0.3/21.
-Times of linprog are of its calls alone; fits include the kernel matrix. Many rows: 20 000 of
-Waveform as they are, C = 0.05 (SVC: its defaults), error on 10 000 fresh rows. One BLAS thread.
-"""
-
-import argparse
-import os
 import time
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
 from collections.abc import Iterator
+from functools import partial
 from unittest import mock
 
 import numpy as np
@@ -31,13 +14,26 @@ from sklearn.svm import SVC
 
 from benchmarks import record
 from benchmarks.data import load_mannor_split
-from benchmarks.fit_time import median_seconds
 from benchmarks.mannor_tables import scaler
+from benchmarks.study import Study
+from benchmarks.text import duration, markdown
+from benchmarks.timing import median_seconds
 from zeronorm import CrossEntropySVC, LinearProgrammingSVC, OneNormSVC
 from zeronorm.datasets import make_waveform
 from zeronorm.model_selection import count_terms
 from zeronorm.solvers.cross_entropy import Judge
 
+ABOUT = """
+Search: whole fits of `CrossEntropySVC` on 150 rows, Gaussian kernel, σ = 3, C = 1 (prepared as in
+`mannor_tables`, split 0), one worker, median of five at most; the number of linear programs its
+search scores, with all savings, with the cache of equal sets alone, and with neither, counted in
+the same search; and what the sets would cost with `scipy.optimize.linprog` (problem (7), primal
+form, the columns of the set only), from 60 random ones of those scored: an estimate. Workers: two
+against one, in turn, median of three at most. One linear program: OneNorm is `OneNormSVC`, LP is
+`LinearProgrammingSVC`, on Waveform, standardised, all rows as candidates, C = 1, gamma = 0.3/21.
+Times of linprog are of its calls alone; fits include the kernel matrix. Many rows: 20 000 of
+Waveform as they are, C = 0.05 (SVC: its defaults), error on 10 000 fresh rows. One BLAS thread.
+"""
 SEED = 0
 SIGMA = 3.0
 SAMPLE = 60
@@ -50,29 +46,18 @@ SAVINGS = {
     "none": {"use_bounds": False, "use_cache": False},
 }
 MACHINES = {"OneNorm": OneNormSVC, "LP": LinearProgrammingSVC}
-FULL = {
-    "sets": ("ionosphere", "sonar", "pima"),
-    "repeats": 5,
-    "job_sets": ("ionosphere", "sonar"),
-    "job_repeats": 3,
-    "sizes": (150, 1000, 5000),
-    "linprog_largest": 1000,
-    "many": (20_000, 0.05),
-}
-QUICK = {
-    "sets": ("ionosphere",),
-    "repeats": 1,
-    "job_sets": ("ionosphere",),
-    "job_repeats": 1,
-    "sizes": (150, 500),
-    "linprog_largest": 150,
-    "many": (1_200, 1.0),
-}
 
 
 def training_rows(name: str):
     (X, y), _ = load_mannor_split(name, SEED)
     return scaler(name, "rbf").fit_transform(X), y
+
+
+def seconds_of(function, *arguments, **options):
+    """How long a call takes, and what it returns."""
+    start = time.perf_counter()
+    found = function(*arguments, **options)
+    return time.perf_counter() - start, found
 
 
 def timed_linprog(columns, target, cost, price, caps) -> tuple[float, float]:
@@ -82,10 +67,8 @@ def timed_linprog(columns, target, cost, price, caps) -> tuple[float, float]:
     objective = np.concatenate([np.full(m, price), [0.0], cost])
     lower = np.concatenate([np.zeros(m), [-np.inf], np.zeros(n)])
     upper = np.concatenate([caps, np.full(1 + n, np.inf)])
-    bounds = np.column_stack([lower, upper])
-    start = time.perf_counter()
-    found = linprog(objective, A_ub=rows, b_ub=np.full(n, -1.0), bounds=bounds, method="highs")
-    seconds = time.perf_counter() - start
+    options = {"b_ub": np.full(n, -1.0), "bounds": np.column_stack([lower, upper])}
+    seconds, found = seconds_of(linprog, objective, A_ub=rows, **options, method="highs")
     if found.status != 0:
         raise RuntimeError(found.message)
     return seconds, float(found.fun)
@@ -101,9 +84,7 @@ def judged_fit(X, y, savings: str) -> tuple[CrossEntropySVC, Judge, float]:
 
     model = clone(SEARCH)
     with mock.patch("zeronorm.classifiers.cross_entropy.Judge", make):
-        start = time.perf_counter()
-        model.fit(X, y)
-        seconds = time.perf_counter() - start
+        seconds, _ = seconds_of(model.fit, X, y)
     (judge,) = judges
     return model, judge, seconds
 
@@ -124,11 +105,10 @@ def linprog_per_set(judge: Judge) -> tuple[float, float]:
     return float(np.mean(seconds)), max(differences)
 
 
-def search_rows(sizes: dict) -> Iterator[dict]:
-    for name in sizes["sets"]:
+def search_rows(sets, repeats: int) -> Iterator[dict]:
+    for name in sets:
         X, y = training_rows(name)
-        row = {"part": "search", "set": name}
-        row["seconds"] = median_seconds({name: clone(SEARCH)}, X, y, sizes["repeats"])[name]
+        row = {"set": name, **median_seconds({"seconds": clone(SEARCH)}, X, y, repeats)}
         for savings in SAVINGS:
             model, judge, seconds = judged_fit(X, y, savings)
             if savings == "all":
@@ -151,33 +131,27 @@ def search_rows(sizes: dict) -> Iterator[dict]:
         yield row
 
 
-def job_rows(sizes: dict) -> Iterator[dict]:
-    for name in sizes["job_sets"]:
+def job_rows(sets, repeats: int) -> Iterator[dict]:
+    for name in sets:
         X, y = training_rows(name)
-        models = {jobs: clone(SEARCH).set_params(n_jobs=jobs) for jobs in (1, 2)}
-        seconds = median_seconds(models, X, y, sizes["job_repeats"])
+        models = {f"seconds_{n}": clone(SEARCH).set_params(n_jobs=n) for n in (1, 2)}
+        seconds = median_seconds(models, X, y, repeats)
         one, two = models.values()
         same = np.array_equal(one.support_, two.support_) and one.objective_ == two.objective_
-        yield {
-            "part": "jobs",
-            "set": name,
-            "seconds_1": seconds[1],
-            "seconds_2": seconds[2],
-            "same": bool(same and np.array_equal(one.dual_coef_, two.dual_coef_)),
-        }
+        same = bool(same and np.array_equal(one.dual_coef_, two.dual_coef_))
+        yield {"set": name, **seconds, "same": same}
 
 
-def program_rows(sizes: dict) -> Iterator[dict]:
-    for n_rows in sizes["sizes"]:
+def program_rows(sizes, linprog_largest: int) -> Iterator[dict]:
+    for n_rows in sizes:
         X, y = make_waveform(n_rows, random_state=SEED)
         X = StandardScaler().fit_transform(X)
         for name, machine in MACHINES.items():
-            start = time.perf_counter()
-            model = machine(C=1.0, gamma=GAMMA, candidates="all").fit(X, y)
-            seconds = time.perf_counter() - start
-            row = {"part": "program", "rows": n_rows, "method": name, "seconds": seconds}
+            model = machine(C=1.0, gamma=GAMMA, candidates="all")
+            seconds, _ = seconds_of(model.fit, X, y)
+            row = {"rows": n_rows, "method": name, "seconds": seconds}
             row |= {"terms": model.n_terms_, "objective": model.objective_}
-            if n_rows <= sizes["linprog_largest"]:
+            if n_rows <= linprog_largest:
                 columns = rbf_kernel(X, gamma=GAMMA) * y[:, None]
                 columns = columns * y if name == "OneNorm" else np.hstack([columns, -columns])
                 caps = np.full(columns.shape[1], 1.0 if name == "OneNorm" else np.inf)
@@ -186,8 +160,7 @@ def program_rows(sizes: dict) -> Iterator[dict]:
             yield row
 
 
-def many_rows(sizes: dict) -> Iterator[dict]:
-    n_rows, C = sizes["many"]
+def many_rows(n_rows: int, C: float) -> Iterator[dict]:
     X, y = make_waveform(n_rows, random_state=SEED)
     X_test, y_test = make_waveform(10_000, random_state=SEED + 1)
     models = {
@@ -196,10 +169,8 @@ def many_rows(sizes: dict) -> Iterator[dict]:
         "SVC": SVC(),
     }
     for name, model in models.items():
-        start = time.perf_counter()
-        model.fit(X, y)
-        seconds = time.perf_counter() - start
-        row = {"part": "many", "rows": n_rows, "method": name, "C": model.C}
+        seconds, _ = seconds_of(model.fit, X, y)
+        row = {"rows": n_rows, "method": name, "C": model.C}
         row |= {"seconds": seconds, "terms": count_terms(model)}
         row["error"] = float(np.mean(model.predict(X_test) != y_test))
         if name == "CE":
@@ -207,18 +178,22 @@ def many_rows(sizes: dict) -> Iterator[dict]:
         yield row
 
 
-PARTS = {"search": search_rows, "jobs": job_rows, "program": program_rows, "many": many_rows}
+PARTS = {
+    "search": partial(search_rows, ("ionosphere", "sonar", "pima"), 5),
+    "jobs": partial(job_rows, ("ionosphere", "sonar"), 3),
+    "program": partial(program_rows, (150, 1000, 5000), 1000),
+    "many": partial(many_rows, 20_000, 0.05),
+}
+SMALL_PARTS = {
+    "search, small": partial(search_rows, ("ionosphere",), 1),
+    "jobs, small": partial(job_rows, ("ionosphere",), 1),
+    "program, small": partial(program_rows, (150, 500), 150),
+    "many, small": partial(many_rows, 1_200, 1.0),
+}
 
 
-def run(parts: list[str], sizes: dict, keep) -> list[dict]:
-    """Print rows as they come, and hand all of them to ``keep`` after each part."""
-    rows: list[dict] = []
-    for part in parts:
-        for row in PARTS[part](sizes):
-            rows.append(row | {"commit": record.provenance(SEED)["commit"]})
-            print(rows[-1], flush=True)
-        keep(rows)
-    return rows
+def one_part(part: str) -> list[dict]:
+    return list({**PARTS, **SMALL_PARTS}[part]())
 
 
 def search_table(rows: list[dict]) -> str:
@@ -231,7 +206,7 @@ def search_table(rows: list[dict]) -> str:
         lines.append(
             [
                 row["set"],
-                record.duration(row["seconds"]),
+                duration(row["seconds"]),
                 *(str(row[key]) for key in ("candidates", "terms", "rounds", "draws")),
                 *(
                     f"{row[f'scored_in_rounds_{s}']} + "
@@ -239,103 +214,76 @@ def search_table(rows: list[dict]) -> str:
                     for s in SAVINGS
                 ),
                 *(
-                    record.duration(row[f"seconds_{s}"]) + ("" if row[f"same_{s}"] else " (*)")
+                    duration(row[f"seconds_{s}"]) + ("" if row[f"same_{s}"] else " (*)")
                     for s in ("cache", "none")
                 ),
-                record.duration(row["linprog_all"]),
-                *(f"{record.duration(e)} (× {e / row['seconds']:.1f})" for e in estimates),
+                duration(row["linprog_all"]),
+                *(f"{duration(e)} (× {e / row['seconds']:.1f})" for e in estimates),
             ]
         )
     text = (
         "Search. Scored sets: those of the rounds + those of the descent at the end. The last two "
+        "columns are estimates for all of them, with their ratios to the fit"
     )
-    text += "columns are estimates for all of them, with their ratios to the fit"
     if not all(row[f"same_{s}"] for row in rows for s in ("cache", "none")):
         text += "; (*): another result, as the descent looks at other swaps"
-    return f"{text}:\n\n{record.markdown(header, lines)}"
+    return f"{text}:\n\n{markdown(header, lines)}"
 
 
 def jobs_table(rows: list[dict]) -> str:
-    lines = [
-        [
-            row["set"],
-            record.duration(row["seconds_1"]),
-            record.duration(row["seconds_2"]),
-            f"{row['seconds_1'] / row['seconds_2']:.2f}",
-            "yes" if row["same"] else "no",
-        ]
-        for row in rows
-    ]
+    lines = []
+    for row in rows:
+        one, two = row["seconds_1"], row["seconds_2"]
+        same = "yes" if row["same"] else "no"
+        lines.append([row["set"], duration(one), duration(two), f"{one / two:.2f}", same])
     header = ["set", "one worker", "two workers", "speed-up", "same result"]
-    return f"Workers:\n\n{record.markdown(header, lines)}"
+    return f"Workers:\n\n{markdown(header, lines)}"
+
+
+FIT = ("rows", "method", "fit", "terms")
+
+
+def fit_texts(row: dict) -> list[str]:
+    return [f"{row['rows']:,}", row["method"], duration(row["seconds"]), str(row["terms"])]
 
 
 def program_table(rows: list[dict]) -> str:
     lines = []
     for row in rows:
-        line = [f"{row['rows']:,}", row["method"], record.duration(row["seconds"])]
-        line += [str(row["terms"]), f"{row['objective']:.6g}"]
+        line = [*fit_texts(row), f"{row['objective']:.6g}", "", "", ""]
         if "linprog" in row:
             ratio = f"{row['linprog'] / row['seconds']:.1f}"
-            line += [record.duration(row["linprog"]), f"{row['linprog_objective']:.6g}", ratio]
-        lines.append(line + [""] * (8 - len(line)))
-    header = ["rows", "method", "fit", "terms", "objective", "linprog", "its objective", "ratio"]
-    return f"One linear program:\n\n{record.markdown(header, lines)}"
+            line[-3:] = duration(row["linprog"]), f"{row['linprog_objective']:.6g}", ratio
+        lines.append(line)
+    header = [*FIT, "objective", "linprog", "its objective", "ratio"]
+    return f"One linear program:\n\n{markdown(header, lines)}"
 
 
 def many_table(rows: list[dict]) -> str:
-    lines = [
-        [
-            f"{row['rows']:,}",
-            row["method"],
-            record.duration(row["seconds"]),
-            str(row["terms"]),
-            f"{100 * row['error']:.2f}",
-        ]
-        for row in rows
-    ]
-    header = ["rows", "method", "fit", "terms", "error %"]
-    return f"Many rows:\n\n{record.markdown(header, lines)}"
-
-
-TABLES = {
-    "search": search_table,
-    "jobs": jobs_table,
-    "program": program_table,
-    "many": many_table,
-}
+    lines = [[*fit_texts(row), f"{100 * row['error']:.2f}"] for row in rows]
+    return f"Many rows:\n\n{markdown([*FIT, 'error %'], lines)}"
 
 
 def tables(rows: list[dict]) -> str:
-    text = [f"Commit {', '.join(sorted({row['commit'] for row in rows}))}."]
-    for part, table in TABLES.items():
-        if any(row["part"] == part for row in rows):
-            text.append(table([row for row in rows if row["part"] == part]))
-    return "\n\n".join(text)
+    """Of the parts that are there, small or not."""
+    found = record.cells(({**row, "part": row["part"].split(",")[0]} for row in rows), "part")
+    shown = {
+        "search": search_table,
+        "jobs": jobs_table,
+        "program": program_table,
+        "many": many_table,
+    }
+    return "\n\n".join(table(found[part]) for part, table in shown.items() if part in found)
 
 
-def render() -> str:
-    return tables(record.read("search_time")[1])
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small sizes, not recorded")
-    parser.add_argument(
-        "--parts", nargs="*", choices=list(PARTS), default=list(PARTS), help="keep the others' rows"
-    )
-    parser.add_argument("--render", action="store_true", help="only print the recorded tables")
-    options = parser.parse_args()
-    if options.quick:
-        print(tables(run(options.parts, QUICK, keep=lambda rows: None)))
-        return
-    if not options.render:
-        is_there = (record.RESULTS / "search_time.jsonl").exists()
-        kept = record.read("search_time")[1] if is_there else []
-        kept = [row for row in kept if row["part"] not in options.parts]
-        run(options.parts, FULL, lambda rows: record.write("search_time", kept + rows, SEED))
-    print(render())
-
-
-if __name__ == "__main__":
-    main()
+STUDY = Study(
+    "search_time",
+    title="Time of the cross-entropy search",
+    about=ABOUT,
+    factors={"part": PARTS},
+    quick={"part": SMALL_PARTS},
+    protocol=one_part,
+    tables=tables,
+    timed=True,
+    seed=SEED,
+)

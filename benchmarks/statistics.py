@@ -53,9 +53,13 @@ class Figure:
         return float(difference / spread)
 
     @property
-    def behind(self) -> float:
-        """By how many standard errors ours is worse."""
-        return -self.distance if self.larger_is_better else self.distance
+    def standing(self) -> int:
+        """0 at least as good as published, 1 within one standard error, 2 within two, 3 beyond."""
+        worse = -1.0 if self.larger_is_better else 1.0
+        if worse * (self.mean - self.published) <= 0.0:
+            return 0
+        distance = worse * self.distance
+        return 3 if np.isnan(distance) else min(1 + int(np.ceil(distance) - 1), 3)
 
 
 def corrected_t_test(differences: Sequence[float], test_share: float) -> float:
@@ -65,6 +69,8 @@ def corrected_t_test(differences: Sequence[float], test_share: float) -> float:
     1/k. ``test_share`` is test rows / training rows.
     """
     differences = np.asarray(differences, dtype=float)
+    if len(differences) < 2:
+        return float("nan")
     variance = differences.var(ddof=1)
     if variance == 0.0:
         return 1.0 if differences.mean() == 0.0 else 0.0

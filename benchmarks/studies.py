@@ -1,5 +1,40 @@
 """All studies, in the order of RESULTS.md."""
 
-from benchmarks import peers, ssvc_table
+from benchmarks import (
+    fit_time,
+    frontier,
+    growth,
+    kim_table,
+    mannor_synthetic,
+    mannor_tables,
+    peers,
+    peers_selection,
+    prediction,
+    scale,
+    search_time,
+    selection_time,
+    slmc_table,
+    ssvc_table,
+    weston_figure,
+    weston_tables,
+)
 
-STUDIES = {module.STUDY.name: module.STUDY for module in (peers, ssvc_table)}
+MODULES = (
+    frontier,
+    peers,
+    peers_selection,
+    ssvc_table,
+    slmc_table,
+    mannor_tables,
+    mannor_synthetic,
+    kim_table,
+    weston_tables,
+    weston_figure,
+    fit_time,
+    search_time,
+    selection_time,
+    prediction,
+    growth,
+    scale,
+)
+STUDIES = {module.STUDY.name: module.STUDY for module in MODULES}

@@ -1,0 +1,242 @@
+"""The blocks of README that hold figures, from the recorded results."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import fit_time, frontier, peers, peers_selection, record, selection_time
+from benchmarks.data import HUANG_SETS
+from benchmarks.peers import Duel
+from benchmarks.ssvc_table import values
+from benchmarks.text import duration, markdown, with_error
+
+PATH = record.ROOT / "README.md"
+PICTURE = "headline.png"
+#: Papers in the order of the table, by the beginning of their tables' names.
+PAPERS = {
+    "Weston et al.": "Weston et al. (2003), feature selection",
+    "Mannor et al.": "Mannor et al. (2005), cross-entropy",
+    "Wu et al.": "Wu et al. (2005), learned vectors",
+    "Kim": "Kim (2009), IRWLS",
+    "Huang et al., terms": "Huang et al. (2010), zero norm: terms",
+    "Huang et al., error %": "Huang et al. (2010), zero norm: error",
+    "Huang et al., fit time": "Huang et al. (2010), zero norm: fit time",
+}
+
+
+def rows_of(study: str) -> list[dict]:
+    return record.read(study)[1]
+
+
+def ours_and_svc() -> dict:
+    """By set: rows of the tuned SVC, and of SparseSVC by its own choice."""
+    svc = frontier.svc_rows()
+    ours = record.cells(rows_of("frontier"), "set", "method", "budget")
+    return {name: (svc[name], ours[name, "SparseSVC", "auto"]) for name in HUANG_SETS}
+
+
+def speed_ups() -> dict[str, float]:
+    """Times faster to predict, by set."""
+    found = record.cells(rows_of("prediction"), "data")
+    result = {}
+    for name in HUANG_SETS:
+        seconds = {row["what"]: row["seconds"] for row in found[name]}
+        result[name] = seconds["SVC"] / seconds["SparseSVC"]
+    return result
+
+
+def headline() -> str:
+    both, faster = ours_and_svc(), speed_ups()
+    lines = []
+    for what, key in (("kernel terms", "terms"), ("error %", "error")):
+        for place, method in enumerate(("SVC", "SparseSVC")):
+            line = [f"`{method}`, {what}"]
+            for pair in both.values():
+                numbers = values(pair[place], key)
+                line.append(f"{np.median(numbers):g}" if key == "terms" else with_error(numbers))
+            lines.append(line)
+    lines.append(["prediction, times faster", *(f"{faster[name]:.0f}" for name in both)])
+    table = markdown(["", *(name.replace("_", " ") for name in both)], lines)
+    ratio = np.median([np.median(values(a, "terms")) / np.median(values(b, "terms"))
+                       for a, b in both.values()])  # fmt: skip
+    return (
+        f"![Error against kernel terms, SVC and SparseSVC](benchmarks/pictures/{PICTURE})\n\n"
+        f"Seven sets of the literature, 10 folds, everything chosen inside the training folds: a "
+        f"median of {ratio:.0f} times fewer kernel terms than a tuned `SVC`, and predictions "
+        f"{np.median(list(faster.values())):.0f} times faster.\n\n{table}"
+    )
+
+
+def draw(folder: Path) -> Path:
+    """An arrow for each set, from the SVC to SparseSVC."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.5, 4.2), layout="constrained")
+    axes = figure.subplots()
+    for name, (svc, ours) in ours_and_svc().items():
+        (x0, y0), (x1, y1) = (
+            (np.median(values(side, "terms")), np.mean(values(side, "error")))
+            for side in (svc, ours)
+        )
+        arrow = {"arrowstyle": "->", "color": "0.7", "shrinkA": 6, "shrinkB": 7}
+        axes.annotate("", (x1, y1), (x0, y0), arrowprops=arrow)
+        axes.plot(x0, y0, "o", color="C3", markersize=8)
+        axes.plot(x1, y1, "*", color="C0", markersize=14)
+        axes.annotate(name.replace("_", " "), (x0, y0), xytext=(9, -3), fontsize=10,
+                      textcoords="offset points")  # fmt: skip
+    axes.plot([], [], "o", color="C3", label="tuned SVC")
+    axes.plot([], [], "*", color="C0", markersize=12, label="SparseSVC")
+    axes.set(xscale="log", xlim=(0.7, 2500), ylim=(0, 32), xlabel="kernel terms",
+             ylabel="error (%)")  # fmt: skip
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="center", frameon=False, fontsize=11)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / PICTURE
+    figure.savefig(path, dpi=90, metadata={"Software": None})
+    return path
+
+
+def duel_lines(found: list[Duel], order) -> list[list[str]]:
+    lines = []
+    for peer in order:
+        some = [one for one in found if one.peer == peer]
+        if some:
+            lower, within, worse = (
+                sum(test(one) for one in some)
+                for test in (
+                    lambda one: one.difference <= 0,
+                    lambda one: one.is_within,
+                    lambda one: one.difference > 0 and one.p_value < 0.05,
+                )
+            )
+            lines.append([peer, str(len(some)), str(lower), str(within), str(worse)])
+    return lines
+
+
+def peers_block() -> str:
+    kernel = peers.duels(rows_of("peers"), peers.OURS, peers.PEERS, peers.BUDGETS)
+    features = peers_selection.duels(
+        rows_of("peers_selection"), peers_selection.OURS, peers_selection.PEERS,
+        peers_selection.SIZES,
+    )  # fmt: skip
+    header = ["peer", "comparisons", "ours lower or equal", "or within one standard error",
+              "significantly higher"]  # fmt: skip
+    sets = len({one.name for one in kernel}), len({one.name for one in features})
+    return (
+        f"**Against the peers** (`peers`, `peers_selection`). `SparseSVC` on {sets[0]} sets with "
+        f"at most as many kernel terms as the peer (Nystroem and dlib: 1, 2, 4, 8, 16, 32):\n\n"
+        f"{markdown(header, duel_lines(kernel, peers.PEERS))}\n\n"
+        f"`AROMSelector` on {sets[1]} sets with as many features (2, 5, 10, 20) and the same "
+        f"linear SVM behind it:\n\n"
+        f"{markdown(header, duel_lines(features, peers_selection.PEERS))}"
+    )
+
+
+def papers_block(figures: list) -> str:
+    lines = []
+    for start, label in PAPERS.items():
+        steps = [one.standing for one in figures if one.table.startswith(start)]
+        counts = [sum(step == wanted for step in steps) for wanted in (0, 1)]
+        lines.append([label, str(len(steps)), *map(str, counts), str(len(steps) - sum(counts))])
+    header = ["figures of the paper", "compared", "ours at least as good",
+              "within one standard error", "behind"]  # fmt: skip
+    return (
+        "**Against the papers**, figure by figure; methods of ours only:\n\n"
+        f"{markdown(header, lines)}"
+    )
+
+
+def time_block() -> str:
+    times = record.cells(rows_of("fit_time"), "method")
+
+    def median(method: str) -> float:
+        return float(np.median([row["ratio"] for row in times[method]]))
+
+    names = {
+        "A": "`ZeroNormSVC` A",
+        "B": "B",
+        "SPC": "`SparseProbitClassifier`",
+        "IRWLS": "`IRWLSClassifier`",
+        "RVM": "`RelevanceVectorClassifier`",
+        "SC": "`SparsityControlledSVC`",
+        "SLMC": "`SparseLargeMarginClassifier`, ten terms,",
+    }
+    parts = []
+    for method, name in names.items():
+        known = fit_time.PUBLISHED.get(method)
+        old = f" (published {np.median(list(known.values())):.0f})" if known else ""
+        parts.append(f"{name} {median(method):.1f}{old}")
+    lines = [
+        f"- One fit beside `SVC.fit` on the seven sets, median ratio (`fit_time`): "
+        f"{', '.join(parts)}."
+    ]
+    searches = {row["set"]: row["seconds"] for row in times["SVC grid search"]}
+    ratios = {r["set"]: searches[r["set"]] / r["seconds"] for r in times["SparseSVC"]}
+    lines.append(
+        "- `SparseSVC` with all its choices beside a 5-fold `GridSearchCV` of `SVC` over 25 pairs, "
+        "times faster: "
+        + ", ".join(f"{name.replace('_', ' ')} {ratio:.1f}" for name, ratio in ratios.items())
+        + "."
+    )
+    lines += [scale_line(), selection_line(), ten_terms_line()]
+    return "**Time**, one core:\n\n" + "\n".join(lines)
+
+
+def scale_line() -> str:
+    parts = []
+    for name, some in record.cells(rows_of("scale"), "set").items():
+        ours, svc = some
+        parts.append(
+            f"{name.replace('_', ' ')}, {ours['rows']:,} rows: {ours['fit_seconds']:.0f} s, "
+            f"{ours['terms']} terms, {100 * ours['error']:.1f} % (`SVC` on {svc['rows']:,} rows in "
+            f"that time: {svc['terms']:,} terms, {100 * svc['error']:.1f} %)"
+        )
+    return f"- Large sets (`scale`), `SparseSVC` on all rows: {'; '.join(parts)}."
+
+
+def selection_line() -> str:
+    rows = [r for r in rows_of("selection_time") if r["data"] in selection_time.LYMPHOMA]
+    medians = {
+        method: float(np.median([row["seconds"] for row in some]))
+        for method, some in record.cells(rows, "method").items()
+    }
+    wide = next(
+        r for r in rows_of("selection_time") if (r["data"], r["method"]) == ("wide", "l2-AROM")
+    )
+    return (
+        f"- Feature selection (`selection_time`), 4026 genes to 20: `AROMSelector` "
+        f"{duration(medians['l2-AROM'])}, `RFE(step=0.5)` {duration(medians['RFE, step=0.5'])}, "
+        f"`RFE(step=1)` {duration(medians['RFE, step=1'])}. 100 rows × 100 000 features: "
+        f"{duration(wide['seconds'])}."
+    )
+
+
+def ten_terms_line() -> str:
+    ten = {row["what"]: row for row in rows_of("prediction") if row["data"] == "ten terms"}
+    ratio = ten["expansion"]["seconds"] / ten["by hand"]["seconds"]
+    return (
+        f"- Prediction (`prediction`), ten terms, 200 000 rows × 20 features: "
+        f"{duration(ten['expansion']['seconds'])}, {ratio:.2f} times NumPy by hand; one row "
+        f"{duration(ten['one row, expansion']['seconds'])}."
+    )
+
+
+def benchmarks(figures: list) -> str:
+    intro = (
+        "Everything is in [benchmarks/RESULTS.md](benchmarks/RESULTS.md), with a section on where "
+        "we are not best; it and these figures are made from recorded runs (`python -m benchmarks "
+        "render`). `make bench-quick` runs a tenth of every study in minutes, `make bench` all of "
+        "them in hours, `python -m benchmarks run peers` one."
+    )
+    return "\n\n".join([intro, peers_block(), papers_block(figures), time_block()])
+
+
+def renewed(text: str, figures: list) -> str:
+    """README with its blocks made anew."""
+    for tag, block in (("HEADLINE", headline()), ("BENCHMARKS", benchmarks(figures))):
+        pattern = rf"(<!-- {tag} -->\n).*?(\n<!-- /{tag} -->)"
+        text, count = re.subn(pattern, lambda m, b=block: m[1] + b + m[2], text, flags=re.DOTALL)
+        if count != 1:
+            raise ValueError(f"README should have one block {tag}, it has {count}.")
+    return text
