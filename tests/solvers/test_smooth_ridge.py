@@ -156,3 +156,17 @@ def test_no_columns_leave_the_share_of_the_classes():
     problem = SmoothRidge(np.empty((20, 0)), y[:, None], np.ones(20), ProbitLoss())
     found = problem.solve(np.empty(0), 1e-8)
     assert norm.cdf(found.intercept[0]) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
+@pytest.mark.parametrize("make", PROBLEMS, ids=lambda make: make.__name__)
+def test_conjugate_gradients_find_the_same_solution(make, C, monkeypatch):
+    """With many columns the steps are inexact; the certificate and the solution are not."""
+    K, y, _ = kernel_problem(make)
+    cost, scale = np.full(len(y), C), np.random.default_rng(0).uniform(0.01, 3.0, size=K.shape[1])
+    exact = SmoothRidge(K, y[:, None], cost, ProbitLoss()).solve(scale, 1e-8)
+    monkeypatch.setattr("zeronorm.solvers.smooth_ridge.MANY_COLUMNS", 0)
+    inexact = SmoothRidge(K, y[:, None], cost, ProbitLoss()).solve(scale, 1e-8)
+    assert exact.gap <= 1e-8 and inexact.gap <= 1e-8
+    values = [objective(r.coef[:, 0], r.intercept[0], K, y, cost, scale) for r in (exact, inexact)]
+    assert values[0] == pytest.approx(values[1], rel=2e-8)

@@ -19,6 +19,7 @@ from typing import Protocol
 
 import numpy as np
 from scipy.linalg import solve
+from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import log_ndtr
 
 from zeronorm.solvers.reweighting import Round
@@ -26,6 +27,11 @@ from zeronorm.solvers.rows import ScaledRows, column_sizes
 
 #: Most Newton steps of one weighted problem; it comes back with the gap it has.
 MAX_STEPS = 100
+
+#: With more columns a Newton step is found by conjugate gradients, to this relative residual, with
+#: at most so many products. The penalty makes all but a few eigenvalues of the matrix nearly one,
+#: so that a few products do; one costs a thirtieth of forming the matrix at 1000 columns.
+MANY_COLUMNS, INEXACT, MOST_PRODUCTS = 500, 0.1, 50
 
 
 class MarginLoss(Protocol):
@@ -136,11 +142,7 @@ class _Point:
 
     def newton_step(self) -> bool:
         """Take a Newton step; False if rounding has left nothing to descend."""
-        # b is eliminated: its best value moves with v, which takes a rank-one part away.
-        matrix, border = self.rows.gram(self.everyone, self.curvature)
-        matrix -= np.outer(border, border / max(self.curvature.sum(), np.finfo(float).tiny))
-        matrix.flat[:: len(matrix) + 1] += 1.0
-        step = solve(matrix, -self.gradient, assume_a="pos", overwrite_a=True, check_finite=False)
+        step = self._direction()
         descent = float(self.gradient @ step)
         if not descent < 0:
             return False
@@ -158,6 +160,25 @@ class _Point:
         self.v, self.b, self.scores, _ = before
         self._evaluate()
         return False
+
+
+    def _direction(self) -> np.ndarray:
+        """Newton's step; b is eliminated: its best value moves with v."""
+        total = max(self.curvature.sum(), np.finfo(float).tiny)
+        if len(self.v) > MANY_COLUMNS:
+
+            def curved(direction: np.ndarray) -> np.ndarray:
+                change = self.rows.apply(direction)
+                change -= self.curvature @ change / total
+                return direction + self.rows.adjoint(self.curvature * change)
+
+            size = (len(self.v), len(self.v))
+            matrix = LinearOperator(size, matvec=curved, dtype=self.v.dtype)
+            return cg(matrix, -self.gradient, rtol=INEXACT, maxiter=MOST_PRODUCTS)[0]
+        matrix, border = self.rows.gram(self.everyone, self.curvature)
+        matrix -= np.outer(border, border / total)
+        matrix.flat[:: len(matrix) + 1] += 1.0
+        return solve(matrix, -self.gradient, assume_a="pos", overwrite_a=True, check_finite=False)
 
 
 def best_intercept(
