@@ -182,13 +182,14 @@ def draw_set(axes, name: str, own: list[Point]) -> None:
     if svc is not None:
         axes.plot(svc.terms, svc.error, "X", color="C3", markersize=9, label="tuned SVC")
         axes.axhline(svc.error, color="C3", linewidth=0.7, linestyle="--")
-        low = svc.error
-        axes.set_ylim(max(0.0, low - max(0.25 * low, 1.5)), low + max(0.6 * low, 6.0))
+        errors = [one.error for one in own] + [known[3] for known in published.points(name)]
+        axes.set_ylim(max(0.0, 0.9 * min(errors) - 0.5), svc.error + max(0.6 * svc.error, 6.0))
     for one in own:
         if one.budget == "auto":
             axes.plot(one.terms, one.error, "*", color="C0", markersize=15,
                       label="SparseSVC, its own choice")  # fmt: skip
-    axes.set(xscale="log", title=name, xlabel="kernel terms", ylabel="error (%)")
+    axes.set(xscale="log", title=name.replace("_", " "), xlabel="kernel terms", ylabel="error (%)")
+    axes.xaxis.set_major_formatter("{x:g}")
 
 
 STUDY = Study(

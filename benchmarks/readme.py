@@ -89,6 +89,7 @@ def draw(folder: Path) -> Path:
     axes.plot([], [], "*", color="C0", markersize=12, label="SparseSVC")
     axes.set(xscale="log", xlim=(0.7, 2500), ylim=(0, 32), xlabel="kernel terms",
              ylabel="error (%)")  # fmt: skip
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="center", frameon=False, fontsize=11)
     folder.mkdir(parents=True, exist_ok=True)

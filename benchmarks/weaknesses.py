@@ -12,7 +12,7 @@ What stays behind, and why. The tables below and in the sections name every figu
   LIBSVM, with its own random draws, has the same shortfall, so it is not the solver; how the paper
   drew its vectors is not said. Drawing them among the support vectors is worse. RVM chooses among
   300 candidates at the SVM's width; the paper tuned its own.
-- **Mannor et al., shares with the polynomial kernel.** By the paper's rule, the most accurate value,
+- **Mannor et al., shares with the polynomial kernel.** By the paper's rule, the most accurate,
   CE has a lower mean error and more terms than published; by `one_se`, our default, fewer terms and
   still the lower error. OneNorm with this kernel is behind in both on some sets, as is our SVM: the
   splits differ. CE with the linear kernel on wdbc is behind OneNorm, with about half of its terms.
