@@ -87,12 +87,16 @@ def data_folder() -> Path:
     return Path(os.environ.get("ZERONORM_DATA", DEFAULT_FOLDER))
 
 
-def load_npz(name: str) -> dict:
-    """All arrays of one file; X as floats."""
+def npz_path(name: str) -> Path:
     path = data_folder() / f"{name}.npz"
     if not path.exists():
         raise MissingData(f"needs {path.name} in the folder that ZERONORM_DATA names")
-    with np.load(path) as file:
+    return path
+
+
+def load_npz(name: str) -> dict:
+    """All arrays of one file; X as floats."""
+    with np.load(npz_path(name)) as file:
         return {key: file[key].astype(float) if key == "X" else file[key] for key in file.files}
 
 
@@ -128,33 +132,40 @@ def numbers(fields: np.ndarray) -> np.ndarray:
 
 
 def load_openml(name: str):
+    """A set without its incomplete rows."""
     try:
-        found = fetch_openml(name=name, version=1, as_frame=False, parser="liac-arff")
-    except OSError as error:  # no network
+        found = fetch_openml(name=name, version=1, as_frame=True, parser="liac-arff")
+    except (OSError, ValueError, ImportError) as error:  # no network, set or pandas
         raise MissingData(f"{name} could not be fetched from OpenML: {error}") from error
-    return numbers(np.asarray(found.data, dtype=object).astype(str)), np.asarray(found.target)
+    complete = found.frame.notna().all(axis=1)
+    fields = found.data[complete].astype(str).to_numpy(dtype=str)
+    return numbers(fields), found.target[complete].to_numpy(dtype=str)
+
+
+def read(name: str):
+    """All rows of a set by the name it has here, from the first place that has it."""
+    source, reasons = SETS[name], []
+    readers = {npz_pair: source.npz, load_keel: source.keel, load_openml: source.openml}
+    for reader, place in readers.items():
+        if place is None:
+            continue
+        try:
+            return reader(place)
+        except MissingData as error:
+            reasons.append(str(error))
+    raise MissingData("; ".join(reasons))
 
 
 def load(name: str, seed: int = 0):
     """A set by the name it has here, cut to its number of rows."""
-    source, reasons = SETS[name], []
     if name == "iris_pair":  # versicolor and virginica
         X, y = load_iris(return_X_y=True)
         return X[y > 0], y[y > 0]
     if name == "toy":
         return make_weston_toy(200, random_state=seed)
-    readers = {npz_pair: source.npz, load_keel: source.keel, load_openml: source.openml}
-    for read, place in readers.items():
-        if place is None:
-            continue
-        try:
-            X, y = read(place)
-        except MissingData as error:
-            reasons.append(str(error))
-            continue
-        rows = np.random.default_rng(seed).permutation(len(X))[: source.rows]
-        return prepared(name, X[rows]), y[rows]
-    raise MissingData("; ".join(reasons))
+    X, y = read(name)
+    rows = np.random.default_rng(seed).permutation(len(X))[: SETS[name].rows]
+    return prepared(name, X[rows]), y[rows]
 
 
 def prepared(name: str, X: np.ndarray) -> np.ndarray:
@@ -174,7 +185,7 @@ def npz_pair(name: str):
 
 def load_mannor_split(name: str, split: int):
     """Training part and test part of one of the five sets, by a draw that ``split`` seeds."""
-    X, y = load_keel(name)
+    X, y = read("diabetes" if name == "pima" else name)
     rows = np.random.default_rng(split).permutation(len(X))
     train, test = rows[:MANNOR_TRAIN], rows[MANNOR_TRAIN:]
     return (X[train], y[train]), (X[test], y[test])

@@ -9,7 +9,15 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks import peers, published, record, rivals
 from benchmarks.data import HUANG_SETS, load
-from benchmarks.ssvc_table import FOLDS, GAMMAS, SEED, counting_rule, outer_split, values
+from benchmarks.ssvc_table import (
+    FOLDS,
+    GAMMAS,
+    SEED,
+    counting_rule,
+    on_common_folds,
+    outer_split,
+    values,
+)
 from benchmarks.statistics import mean_and_error
 from benchmarks.study import Study
 from benchmarks.text import markdown, with_error
@@ -56,13 +64,13 @@ def tables(rows: list[dict]) -> str:
         own = found.get((name, "SparseSVC", "auto"))
         if own is None or name not in svc:
             continue
-        both = [row for row in svc[name] if row["fold"] in {one["fold"] for one in own}]
+        both, own = on_common_folds(svc[name], own)
         errors = [values(some, "error") for some in (both, own)]
         difference = [ours - old for old, ours in zip(*errors, strict=True)]
         lines.append(
             [
                 name,
-                f"{np.mean(values(both, 'terms')):.0f}",
+                f"{np.median(values(both, 'terms')):.0f}",
                 with_error(errors[0]),
                 f"{np.median(values(own, 'terms')):g} ({AIMS[name]})",
                 with_error(errors[1]),
@@ -70,7 +78,7 @@ def tables(rows: list[dict]) -> str:
             ]
         )
     header = ["set", "SVC's terms", "error %", "SparseSVC's terms (aim)", "error %", "difference"]
-    note = "Terms of SparseSVC are medians over the folds; ± is a standard error over the folds."
+    note = "Terms are medians over the folds; ± is a standard error over the folds."
     return "\n\n".join([markdown(header, lines), note, budget_table(found)])
 
 
@@ -97,7 +105,7 @@ def budget_table(found: dict) -> str:
 
 @dataclass(frozen=True)
 class Point:
-    """Mean over the folds of one method on one set."""
+    """One method on one set: median of the terms and mean of the errors over the folds."""
 
     method: str
     budget: int | str | None
@@ -107,9 +115,8 @@ class Point:
 
 
 def point(method: str, budget, rows: list[dict]) -> Point:
-    terms = values(rows, "terms")
-    middle = np.median(terms) if method == "SparseSVC" else np.mean(terms)
-    return Point(method, budget, float(middle), *mean_and_error(values(rows, "error")))
+    terms = float(np.median(values(rows, "terms")))
+    return Point(method, budget, terms, *mean_and_error(values(rows, "error")))
 
 
 def points_of(rows: list[dict]) -> dict[str, list[Point]]:

@@ -45,11 +45,32 @@ def circumstances() -> dict:
         except PackageNotFoundError:
             continue
     machine = {
-        "processor": platform.processor() or platform.machine(),
+        "processor": processor(),
         "cores": os.cpu_count(),
         "blas_threads": os.environ.get("OPENBLAS_NUM_THREADS", "all"),
     }
     return {"versions": versions, "machine": machine}
+
+
+def processor() -> str:
+    """The processor's name, where Linux tells it."""
+    information = Path("/proc/cpuinfo")
+    lines = information.read_text().splitlines() if information.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def this_run(runs: dict) -> tuple[str, dict]:
+    """Name of the present run, its commit, and all runs with it.
+
+    The same commit under other circumstances is another run.
+    """
+    now, name, number = circumstances(), commit(), 1
+    key = name
+    while runs.get(key, now) != now:
+        number += 1
+        key = f"{name}/{number}"
+    return key, {**runs, key: now}
 
 
 def path_of(study: str, where: Path | None = None) -> Path:
@@ -61,16 +82,15 @@ def read(study: str, where: Path | None = None) -> tuple[dict, list[dict]]:
     path = path_of(study, where)
     if not path.exists():
         return {"study": study, "runs": {}}, []
-    head, *rows = (json.loads(line) for line in path.read_text().splitlines())
+    # A line without its end was cut off with the run that wrote it.
+    complete = path.read_text().rpartition("\n")[0]
+    head, *rows = (json.loads(line) for line in complete.splitlines())
     return head, rows
 
 
 def write(study: str, seed: int, runs: dict, rows: Iterable[dict]) -> Path:
     """Write a file anew, or not at all."""
-    rows = list(rows)
-    used = {row["commit"] for row in rows}
-    head = {"study": study, "seed": seed}
-    head["runs"] = {name: run for name, run in runs.items() if name in used}
+    head = {"study": study, "seed": seed, "runs": runs}
     path = path_of(study)
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_suffix(".part")
@@ -80,8 +100,9 @@ def write(study: str, seed: int, runs: dict, rows: Iterable[dict]) -> Path:
 
 
 def append(study: str, rows: Iterable[dict]) -> None:
+    """Add rows in one piece."""
     with path_of(study).open("a") as file:
-        file.writelines(json.dumps(row) + "\n" for row in rows)
+        file.write("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def cells(rows: Iterable[dict], *fields: str) -> dict:

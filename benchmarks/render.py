@@ -55,7 +55,7 @@ def paper_figures() -> list[Figure]:
         for study in STUDIES.values()
         if study.figures is not None
         for one in study.figures(record.read(study.name)[1])
-        if one.is_ours and one.published is not None
+        if one.is_ours and one.is_counted and one.published is not None
     ]
 
 

@@ -31,6 +31,8 @@ class Figure:
     published_error: float = 0.0
     is_ours: bool = True
     larger_is_better: bool = False
+    #: Whether it is one of the paper's figures, and no mean or median of them.
+    is_counted: bool = True
     #: Values that share rows (repeated folds): the standard error is larger by this factor.
     inflation: float = 1.0
 
@@ -59,11 +61,11 @@ class Figure:
         if worse * (self.mean - self.published) <= 0.0:
             return 0
         distance = worse * self.distance
-        return 3 if np.isnan(distance) else min(1 + int(np.ceil(distance) - 1), 3)
+        return 3 if np.isnan(distance) else min(int(np.ceil(distance)), 3)
 
 
-def corrected_t_test(differences: Sequence[float], test_share: float) -> float:
-    """P value of no difference, for differences of folds that share training rows.
+def corrected_error(differences: Sequence[float], test_share: float) -> float:
+    """Standard error of the mean of differences on folds that share training rows.
 
     Nadeau & Bengio (2003): the variance of the mean has the factor 1/k + test/train instead of
     1/k. ``test_share`` is test rows / training rows.
@@ -71,11 +73,15 @@ def corrected_t_test(differences: Sequence[float], test_share: float) -> float:
     differences = np.asarray(differences, dtype=float)
     if len(differences) < 2:
         return float("nan")
-    variance = differences.var(ddof=1)
-    if variance == 0.0:
-        return 1.0 if differences.mean() == 0.0 else 0.0
-    scale = np.sqrt(variance * (1.0 / len(differences) + test_share))
-    return float(2.0 * stats.t.sf(abs(differences.mean() / scale), len(differences) - 1))
+    return float(np.sqrt(differences.var(ddof=1) * (1.0 / len(differences) + test_share)))
+
+
+def corrected_t_test(differences: Sequence[float], test_share: float) -> float:
+    """P value of no difference, with :func:`corrected_error`: the corrected resampled t-test."""
+    mean, error = float(np.mean(differences)), corrected_error(differences, test_share)
+    if error == 0.0:
+        return 1.0 if mean == 0.0 else 0.0
+    return float(2.0 * stats.t.sf(abs(mean / error), len(differences) - 1))
 
 
 def mean_ranks(scores: np.ndarray) -> tuple[np.ndarray, float]:

@@ -16,7 +16,6 @@ an interrupted run goes on where it stopped.
 """
 
 import itertools
-import os
 import time
 import warnings
 from collections.abc import Callable, Iterable
@@ -89,40 +88,44 @@ class Study:
         A task is there if its rows are of this very commit (and no code is changed), or, with
         ``resume``, if it has rows at all. What other tasks have left on file stays.
         """
-        commit, runs = record.commit(), record.read(self.name)[0].get("runs", {})
-        runs |= {commit: record.circumstances()}
-        old = record.read(self.name)[1]
-        clean = not commit.endswith("+changes")
-        there = {self.task_of(r) for r in old if resume or (clean and r["commit"] == commit)}
+        head, old = record.read(self.name)
+        run, runs = record.this_run(head["runs"])
+        clean = not run.endswith("+changes")
+        there = {self.task_of(row) for row in old if resume or (clean and row["commit"] == run)}
         tasks = self.tasks(quick, only)
         missing = [task for task in tasks if task not in there]
         again = set(missing)
         rows = [row for row in old if self.task_of(row) not in again]
         print(f"{self.name}: {len(tasks)} tasks, {len(tasks) - len(missing)} on file", flush=True)
         start, left_out = time.perf_counter(), {}
+        # Every run that may have rows is named before there are any: it may be interrupted.
         record.write(self.name, self.seed, runs, rows)
         results = joblib.Parallel(
             n_jobs=1 if self.timed else jobs, return_as="generator_unordered"
         )(joblib.delayed(one_task)(self.protocol, task) for task in missing)
         for done, (task, new) in enumerate(results, 1):
             if isinstance(new, str):
-                left_out[task[0]] = new
+                left_out.setdefault(new, set()).add(str(task[0]))
                 new = []
             named = dict(zip(self.factors, task, strict=True))
-            new = [{**named, **row, "commit": commit} for row in new]
+            new = [{**named, **row, "commit": run} for row in new]
             record.append(self.name, new)
             rows += new
             spent = time.perf_counter() - start
             print(f"  {done}/{len(missing)} {spent:.0f} s", *task, shown(new), flush=True)
         order = {task: place for place, task in enumerate(self.tasks())}
         rows.sort(key=lambda row: order.get(self.task_of(row), len(order)))
+        used = {row["commit"] for row in rows}
+        runs = {name: one for name, one in runs.items() if name in used}
         record.write(self.name, self.seed, runs, rows)
-        return [f"{self.name}, {name}: {reason}" for name, reason in left_out.items()]
+        return [
+            f"{self.name}, {', '.join(sorted(names))}: {reason}"
+            for reason, names in left_out.items()
+        ]
 
 
 def one_task(protocol: Callable, task: tuple):
     """In a worker: the task, and its rows or why there are none."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with warnings.catch_warnings():
         # Whether a fit converged is a metric where it matters; a search tries what does not.
         warnings.simplefilter("ignore", ConvergenceWarning)

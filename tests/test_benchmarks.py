@@ -5,10 +5,12 @@ import json
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.utils import Bunch
 
-from benchmarks import data, readme, record, render
+from benchmarks import data, peers, readme, record, render
 from benchmarks.statistics import (
     Figure,
+    corrected_error,
     corrected_t_test,
     growth_exponent,
     mean_and_error,
@@ -70,6 +72,33 @@ class TestStudy:
         assert calls == [("two", fold) for fold in range(3)]
         assert len(record.read("a_study")[1]) == 6
 
+    def test_after_an_interruption_every_row_has_its_run(self, folder, monkeypatch):
+        def interrupted(name, fold):
+            if name == "two":
+                raise KeyboardInterrupt
+            return protocol(name, fold)
+
+        monkeypatch.setattr(record, "commit", lambda: "abc")
+        with pytest.raises(KeyboardInterrupt):
+            a_study(protocol=interrupted).run()
+        with (folder / "a_study.jsonl").open("a") as file:
+            file.write('{"set": "two", "fo')  # cut off
+        monkeypatch.setattr(record, "commit", lambda: "def")
+        a_study().run(resume=True)
+        assert calls == [("two", fold) for fold in range(3)]
+        head, rows = record.read("a_study")
+        assert [row["commit"] for row in rows] == ["abc"] * 3 + ["def"] * 3
+        assert set(head["runs"]) == {"abc", "def"}
+
+    def test_the_same_commit_elsewhere_is_another_run(self, folder, monkeypatch):
+        monkeypatch.setattr(record, "commit", lambda: "abc")
+        a_study().run(only={"set": ["one"]})
+        monkeypatch.setattr(record, "circumstances", lambda: {"machine": "another"})
+        a_study().run(only={"set": ["two"]})
+        head, rows = record.read("a_study")
+        assert [row["commit"] for row in rows] == ["abc"] * 3 + ["abc/2"] * 3
+        assert head["runs"]["abc/2"] == {"machine": "another"} != head["runs"]["abc"]
+
     def test_changed_code_runs_again_unless_told_otherwise(self, folder, monkeypatch):
         study = a_study()
         monkeypatch.setattr(record, "commit", lambda: "abc")
@@ -118,6 +147,13 @@ class TestStatistics:
         t = stats.ttest_1samp(differences, 0.0).statistic * np.sqrt((1 / 12) / (1 / 12 + 1 / 11))
         assert corrected_t_test(differences, 1 / 11) == pytest.approx(2 * stats.t.sf(abs(t), 11))
 
+    def test_corrected_error_is_that_of_the_mean_without_shared_rows(self):
+        differences = [1.0, 2.0, 5.0, 2.5]
+        assert corrected_error(differences, 0.0) == pytest.approx(stats.sem(differences))
+        assert corrected_error(differences, 0.25) == pytest.approx(
+            np.sqrt(2.0) * stats.sem(differences)
+        )
+
     def test_corrected_t_test_of_constant_differences(self):
         assert corrected_t_test([0.0, 0.0], 0.1) == 1.0
         assert corrected_t_test([1.0, 1.0], 0.1) == 0.0
@@ -150,6 +186,45 @@ class TestStatistics:
         assert Figure("t", "r", "c", [9.0, 11.0], 8.0, larger_is_better=True).standing == 0
         far = Figure("t", "r", "c", [9.0, 11.0], 6.0, published_error=np.sqrt(3.0))
         assert far.distance == pytest.approx(2.0)
+
+
+def peer_rows(method, budget, terms, errors):
+    return [
+        {"set": "s", "method": method, "budget": budget, "fold": k, "terms": terms, "error": e}
+        for k, e in enumerate(errors)
+    ]
+
+
+class TestDuels:
+    ours = (*peer_rows("SparseSVC", 2, 2, [0.2, 0.3]), *peer_rows("SparseSVC", 8, 8, [0.1, 0.2]))
+
+    def duels(self, *theirs):
+        return peers.duels([*self.ours, *theirs], "SparseSVC", ("Nystroem", "SVC"), (2, 8, 16))
+
+    def test_a_peer_with_a_given_number_meets_ours_with_that_number(self):
+        (one,) = self.duels(*peer_rows("Nystroem", 2, 2, [0.1, 0.2]))
+        assert one.ours == pytest.approx([20.0, 30.0])
+        assert one.difference == pytest.approx(10.0)
+        assert not one.is_within and not one.is_within_paired  # 5 points are one standard error
+        assert peers.good_sets([one]) == {"s": False}
+
+    def test_a_peer_with_its_own_number_meets_ours_with_no_more(self):
+        (one,) = self.duels(*peer_rows("SVC", None, 15, [0.1, 0.2]))
+        assert one.ours == pytest.approx([10.0, 20.0])
+        assert one.difference == 0.0 and one.is_within and one.is_within_paired
+        assert peers.good_sets([one]) == {"s": True}
+
+    def test_only_folds_that_both_have_count(self):
+        (one,) = self.duels(*peer_rows("Nystroem", 8, 8, [0.1, 0.1, 0.9]))
+        assert len(one.ours) == len(one.theirs) == 2
+
+    def test_within_one_standard_error_of_the_peer(self):
+        (one,) = self.duels(*peer_rows("Nystroem", 8, 8, [0.05, 0.15]))
+        assert one.difference == pytest.approx(5.0)
+        assert one.is_within and not one.is_within_paired  # the same 5 points on every fold
+        assert "| Nystroem | 8 | 1 | 0 | 1 | 0 |" in peers.duel_table(
+            [one], "SparseSVC", ("Nystroem",), "terms"
+        )
 
 
 class TestText:
@@ -216,6 +291,17 @@ class TestData:
         with pytest.raises(data.MissingData, match="no route"):
             data.load_openml("banana")
 
+    def test_openml_without_incomplete_rows(self, monkeypatch):
+        pandas = pytest.importorskip("pandas")
+        frame = pandas.DataFrame(
+            {"a": [1.0, 2.0, None], "b": pandas.Categorical(["u", "v", "u"]), "y": ["+", "-", "+"]}
+        )
+        found = Bunch(frame=frame, data=frame[["a", "b"]], target=frame["y"])
+        monkeypatch.setattr(data, "fetch_openml", lambda **options: found)
+        X, y = data.load_openml("any")
+        np.testing.assert_array_equal(X, [[1.0, 1.0, 0.0], [2.0, 0.0, 1.0]])
+        assert y.tolist() == ["+", "-"]
+
     def test_columns_of_texts_become_zeros_and_ones(self):
         fields = np.array([["1.5", "b"], ["2", "a"], ["3", "b"]])
         np.testing.assert_array_equal(data.numbers(fields), [[1.5, 0, 1], [2, 1, 0], [3, 0, 1]])
@@ -241,4 +327,4 @@ class TestRecorded:
 
     def test_a_block_that_is_gone_is_an_error(self):
         with pytest.raises(ValueError, match="one block HEADLINE"):
-            readme.renewed("# zeronorm\n", [])
+            readme.renewed("# zeronorm\n", render.paper_figures())
