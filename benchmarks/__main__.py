@@ -20,9 +20,9 @@ def run(options) -> int:
         shutil.rmtree(QUICK, ignore_errors=True)
         os.environ[record.FOLDER] = str(QUICK / "results")
     start, left_out = time.perf_counter(), []
+    only = dict(part.split("=", 1) for part in options.only)
+    only = {factor: values.split(",") for factor, values in only.items()}
     for name in options.studies or STUDIES:
-        only = dict(part.split("=", 1) for part in options.only)
-        only = {factor: values.split(",") for factor, values in only.items()}
         study = STUDIES[name]
         left_out += study.run(
             quick=options.quick, only=only, jobs=options.jobs, resume=options.resume
@@ -61,6 +61,8 @@ def main() -> int:
     unknown = set(options.studies) - set(STUDIES)
     if unknown:
         parser.error(f"no study {', '.join(sorted(unknown))}; there are {', '.join(STUDIES)}")
+    if not all("=" in part for part in options.only):
+        parser.error("--only takes a factor and its values, like set=banana,german")
     return run(options)
 
 

@@ -26,7 +26,8 @@ from zeronorm.datasets import make_weston_toy
 ABOUT = """
 Features are selected on the training rows with the defaults of each class (RFE: a hard margin),
 then a linear SVM is trained on them as they are. Its C is 1, the default of `SVC`; the last table
-has C = 1000, which stands for the paper's hard margin. Selection and standardisation see the training rows only.
+has C = 1000, which stands for the paper's hard margin. Selection and standardisation see the
+training rows only.
 
 Toy (Table 1): two of 100 features, 10, 20 or 30 training rows, 500 test rows, 100 trials; also how
 often two relevant, not redundant features were found (the paper's standard error from its count).

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 from sklearn.utils import Bunch
 
+from benchmarks import __main__ as command
 from benchmarks import data, peers, readme, record, render
 from benchmarks.statistics import (
     Figure,
@@ -131,6 +132,28 @@ class TestStudy:
 
     def test_a_study_that_was_not_run_is_empty(self, folder):
         assert record.read("a_study") == ({"study": "a_study", "runs": {}}, [])
+
+
+class TestCommand:
+    def test_list_names_every_study(self, monkeypatch, capsys):
+        monkeypatch.setattr("sys.argv", ["benchmarks", "list"])
+        assert command.main() == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert [line.split()[0] for line in lines] == list(STUDIES)
+
+    def test_an_unknown_study_is_one_sentence(self, monkeypatch, capsys):
+        monkeypatch.setattr("sys.argv", ["benchmarks", "run", "nothing"])
+        with pytest.raises(SystemExit) as stop:
+            command.main()
+        assert stop.value.code == 2
+        assert "no study nothing; there are frontier, peers" in capsys.readouterr().err
+
+    def test_only_needs_a_factor_and_values(self, monkeypatch, capsys):
+        monkeypatch.setattr("sys.argv", ["benchmarks", "run", "peers", "--only", "banana"])
+        with pytest.raises(SystemExit) as stop:
+            command.main()
+        assert stop.value.code == 2
+        assert "set=banana,german" in capsys.readouterr().err
 
 
 class TestStatistics:
