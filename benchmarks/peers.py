@@ -1,7 +1,6 @@
 """Our kernel classifiers and their peers, at equal numbers of kernel terms."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import clone
@@ -11,11 +10,12 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks import record, rivals
 from benchmarks.data import HUANG_SETS, NEW_SETS, OTHER_PAPERS, load
+from benchmarks.duels import FOLDS, Duel, duel_table, duels, losses
 from benchmarks.slmc_table import small_model
 from benchmarks.ssvc_table import COSTS, GAMMAS, METHODS, SEED, on_common_folds, outer_split, values
-from benchmarks.statistics import corrected_error, corrected_t_test, mean_and_error, mean_ranks
+from benchmarks.statistics import mean_and_error, mean_ranks
 from benchmarks.study import Study
-from benchmarks.text import markdown, with_error
+from benchmarks.text import markdown
 from benchmarks.tuning import choices, in_units, judged, pipeline_of, tuned
 from zeronorm import (
     CrossEntropySVC,
@@ -46,8 +46,7 @@ al. and three of the folds, has its own search, stopped by the clock after half 
 (it takes up to half a minute), so that its results are not repeatable; then it is cut by
 `dlib.reduce`.
 """
-FOLDS, INNER_FOLDS, SOME_FOLDS = 10, 3, 3
-TEST_SHARE = 1.0 / (FOLDS - 1)
+INNER_FOLDS, SOME_FOLDS = 3, 3
 #: So that all methods can be tuned on all sets within hours, on two cores.
 ROWS = 400
 BUDGETS = (1, 2, 4, 8, 16, 32)
@@ -184,56 +183,6 @@ def makes_sense(name: str, family: str, fold: int) -> bool:
     return family != "dlib" or (name in HUANG_SETS and fold < SOME_FOLDS)
 
 
-@dataclass(frozen=True)
-class Duel:
-    """Errors in % of ours and of a peer with at least as many terms, fold by fold."""
-
-    name: str
-    peer: str
-    budget: int | None
-    terms: float
-    ours: list[float]
-    theirs: list[float]
-
-    @property
-    def difference(self) -> float:
-        return mean_and_error(self.ours)[0] - mean_and_error(self.theirs)[0]
-
-    @property
-    def is_within(self) -> bool:
-        """Not above by more than one standard error of the peer's mean."""
-        return not self.difference > max(mean_and_error(self.theirs)[1], 1e-9)
-
-    @property
-    def differences(self) -> list[float]:
-        return [a - b for a, b in zip(self.ours, self.theirs, strict=True)]
-
-    @property
-    def is_within_paired(self) -> bool:
-        """Not above by more than one (corrected) standard error of the difference."""
-        return not self.difference > max(corrected_error(self.differences, TEST_SHARE), 1e-9)
-
-    @property
-    def p_value(self) -> float:
-        return corrected_t_test(self.differences, TEST_SHARE)
-
-
-def duels(rows: list[dict], method_of_ours: str, peers, budgets) -> list[Duel]:
-    """Ours with as many terms as the peer, or with fewer where the peer chose its number."""
-    found = record.cells(rows, "set", "method", "budget")
-    result = []
-    for (name, method, budget), some in found.items():
-        if method not in peers:
-            continue
-        terms = mean_and_error([row["terms"] for row in some])[0]
-        allowed = max(b for b in budgets if b <= max(terms, 1.0))
-        own = found.get((name, method_of_ours, budget or allowed))
-        if own:
-            ours, theirs = (values(side, "error") for side in on_common_folds(own, some))
-            result.append(Duel(name, method, budget, terms, ours, theirs))
-    return result
-
-
 def in_hindsight(rows: list[dict]) -> str:
     """How often any method of ours, with at most as many terms, is within one standard error."""
     found = record.cells(rows, "set", "method", "budget", "rule")
@@ -267,65 +216,6 @@ def tables(rows: list[dict]) -> str:
     parts = [duel_table(found, OURS, PEERS, "terms"), in_hindsight(rows)]
     parts.append(losses(found, OURS, "terms"))
     return "\n\n".join([*parts, rank_table(rows), own_choice_table(rows)])
-
-
-def duel_table(all_duels: list[Duel], ours: str, peers, unit: str) -> str:
-    if not all_duels:
-        return f"No peer beside {ours} yet."
-    groups: dict = {}
-    for one in all_duels:
-        groups.setdefault((one.peer, one.budget), []).append(one)
-    lines = []
-    for (peer, budget), some in sorted(
-        groups.items(), key=lambda item: (peers.index(item[0][0]), item[0][1] or 0)
-    ):
-        terms = sum(one.terms for one in some) / len(some)
-        lines.append(
-            [
-                peer,
-                str(budget) if budget else f"its own ({terms:.0f})",
-                str(len(some)),
-                str(sum(one.difference <= 0 for one in some)),
-                str(sum(one.is_within for one in some)),
-                str(sum(one.is_within_paired for one in some)),
-                str(sum(one.difference > 0 and one.p_value < 0.05 for one in some)),
-                str(sum(one.difference < 0 and one.p_value < 0.05 for one in some)),
-                f"{sum(one.difference for one in some) / len(some):+.1f}",
-            ]
-        )
-    header = ["peer", unit, "sets", f"{ours} lower or equal", "within one standard error"]
-    header += [
-        "of the difference",
-        "significantly higher",
-        "significantly lower",
-        "mean difference, points",
-    ]
-    good = good_sets(all_duels)
-    share = f"{sum(good.values())} of {len(good)} sets ({sum(good.values()) / len(good):.0%})"
-    return (
-        f"{ours} against each peer at equal numbers of {unit}:\n\n{markdown(header, lines)}\n\n"
-        f"Lower, equal or within one standard error against **every** peer at **every** number of "
-        f"{unit}: {share}; of all {len(all_duels)} comparisons: "
-        f"{sum(one.is_within for one in all_duels) / len(all_duels):.0%}."
-    )
-
-
-def good_sets(all_duels: list[Duel]) -> dict[str, bool]:
-    """Sets on which no peer is ahead by more than one standard error."""
-    names = dict.fromkeys(one.name for one in all_duels)
-    return {n: all(one.is_within for one in all_duels if one.name == n) for n in names}
-
-
-def losses(all_duels: list[Duel], ours: str, unit: str) -> str:
-    """Every comparison beyond one standard error."""
-    lines = [
-        [one.name, one.peer, f"{one.terms:.0f}", with_error(one.ours), with_error(one.theirs),
-         f"{one.p_value:.2f}"]
-        for one in all_duels
-        if not one.is_within
-    ]  # fmt: skip
-    header = ["set", "peer", f"its {unit}", f"{ours}, error %", "peer, error %", "p value"]
-    return f"Beyond one standard error:\n\n{markdown(header, lines)}"
 
 
 def rank_table(rows: list[dict]) -> str:

@@ -8,7 +8,8 @@ from sklearn.svm import SVC, LinearSVC
 
 from benchmarks import record
 from benchmarks.data import WIDE_SETS, load
-from benchmarks.peers import FOLDS, INNER_FOLDS, ROWS, duel_table, duels, losses
+from benchmarks.duels import FOLDS, duel_table, duels, losses
+from benchmarks.peers import INNER_FOLDS, ROWS
 from benchmarks.ssvc_table import SEED, outer_split, values
 from benchmarks.statistics import mean_and_error, mean_ranks
 from benchmarks.study import Study

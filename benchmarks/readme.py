@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks import fit_time, frontier, peers, peers_selection, record, selection_time
 from benchmarks.data import HUANG_SETS
-from benchmarks.peers import Duel
+from benchmarks.duels import Duel, duels
 from benchmarks.ssvc_table import values
 from benchmarks.text import duration, markdown, with_error
 
@@ -116,8 +116,8 @@ def duel_lines(found: list[Duel], order) -> list[list[str]]:
 
 
 def peers_block() -> str:
-    kernel = peers.duels(rows_of("peers"), peers.OURS, peers.PEERS, peers.BUDGETS)
-    features = peers_selection.duels(
+    kernel = duels(rows_of("peers"), peers.OURS, peers.PEERS, peers.BUDGETS)
+    features = duels(
         rows_of("peers_selection"), peers_selection.OURS, peers_selection.PEERS,
         peers_selection.SIZES,
     )  # fmt: skip

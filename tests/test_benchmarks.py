@@ -8,7 +8,7 @@ from scipy import stats
 from sklearn.utils import Bunch
 
 from benchmarks import __main__ as command
-from benchmarks import data, peers, readme, record, render
+from benchmarks import data, duels, readme, record, render
 from benchmarks.statistics import (
     Figure,
     corrected_error,
@@ -222,20 +222,20 @@ class TestDuels:
     ours = (*peer_rows("SparseSVC", 2, 2, [0.2, 0.3]), *peer_rows("SparseSVC", 8, 8, [0.1, 0.2]))
 
     def duels(self, *theirs):
-        return peers.duels([*self.ours, *theirs], "SparseSVC", ("Nystroem", "SVC"), (2, 8, 16))
+        return duels.duels([*self.ours, *theirs], "SparseSVC", ("Nystroem", "SVC"), (2, 8, 16))
 
     def test_a_peer_with_a_given_number_meets_ours_with_that_number(self):
         (one,) = self.duels(*peer_rows("Nystroem", 2, 2, [0.1, 0.2]))
         assert one.ours == pytest.approx([20.0, 30.0])
         assert one.difference == pytest.approx(10.0)
         assert not one.is_within and not one.is_within_paired  # 5 points are one standard error
-        assert peers.good_sets([one]) == {"s": False}
+        assert duels.good_sets([one]) == {"s": False}
 
     def test_a_peer_with_its_own_number_meets_ours_with_no_more(self):
         (one,) = self.duels(*peer_rows("SVC", None, 15, [0.1, 0.2]))
         assert one.ours == pytest.approx([10.0, 20.0])
         assert one.difference == 0.0 and one.is_within and one.is_within_paired
-        assert peers.good_sets([one]) == {"s": True}
+        assert duels.good_sets([one]) == {"s": True}
 
     def test_only_folds_that_both_have_count(self):
         (one,) = self.duels(*peer_rows("Nystroem", 8, 8, [0.1, 0.1, 0.9]))
@@ -245,7 +245,7 @@ class TestDuels:
         (one,) = self.duels(*peer_rows("Nystroem", 8, 8, [0.05, 0.15]))
         assert one.difference == pytest.approx(5.0)
         assert one.is_within and not one.is_within_paired  # the same 5 points on every fold
-        assert "| Nystroem | 8 | 1 | 0 | 1 | 0 |" in peers.duel_table(
+        assert "| Nystroem | 8 | 1 | 0 | 1 | 0 |" in duels.duel_table(
             [one], "SparseSVC", ("Nystroem",), "terms"
         )
 
