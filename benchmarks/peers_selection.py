@@ -63,10 +63,13 @@ def selected(method: str, X, codes, size: int) -> np.ndarray:
 def by_abess(X, codes, size: int) -> np.ndarray:
     import abess
 
-    if codes.max() > 1:
-        coef = abess.MultinomialRegression(support_size=size).fit(X, codes).coef_
-        return np.flatnonzero(np.abs(coef).sum(axis=1))
-    return np.flatnonzero(abess.LogisticRegression(support_size=size).fit(X, codes).coef_)
+    several = codes.max() > 1
+    model = (abess.MultinomialRegression if several else abess.LogisticRegression)(
+        support_size=size
+    )
+    # X is standardised already, and abess refuses to do it where a feature is constant.
+    coef = model.fit(X, codes, is_normal=False).coef_
+    return np.flatnonzero(np.abs(coef).sum(axis=1) if several else coef)
 
 
 def by_skglm(X, codes, size: int) -> np.ndarray:
