@@ -95,11 +95,15 @@ def duel_table(all_duels: list[Duel], ours: str, peers, unit: str) -> str:
     ]
     good = good_sets(all_duels)
     share = f"{sum(good.values())} of {len(good)} sets ({sum(good.values()) / len(good):.0%})"
+    within, paired = (
+        f"{sum(getattr(one, test) for one in all_duels) / len(all_duels):.0%}"
+        for test in ("is_within", "is_within_paired")
+    )
     return (
         f"{ours} against each peer at equal numbers of {unit}:\n\n{markdown(header, lines)}\n\n"
         f"Lower, equal or within one standard error against **every** peer at **every** number of "
-        f"{unit}: {share}; of all {len(all_duels)} comparisons: "
-        f"{sum(one.is_within for one in all_duels) / len(all_duels):.0%}."
+        f"{unit}: {share}; of all {len(all_duels)} comparisons: {within}, and {paired} by the "
+        "standard error of the difference."
     )
 
 
