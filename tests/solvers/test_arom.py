@@ -6,6 +6,8 @@ from conftest import wine
 from linear_programs import minimum
 from scipy import sparse
 from scipy.optimize import minimize
+from sklearn.datasets import make_classification
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from zeronorm.datasets import make_weston_toy
@@ -170,10 +172,36 @@ def test_scales_that_call_for_each_other_end():
     """Wine, three classes: the linear programs go to and fro between two solutions."""
     X, y = wine()
     targets = np.where(y[:, None] == np.arange(3), 1.0, -1.0)
-    result = eliminate(LinearProgram(Columns(X), targets, np.ones(len(y))), stop_at=4)
+    result = eliminate(LinearProgram(Columns(X), targets, np.ones(len(y))), stop_at=0)
     assert result.is_settled
     assert result.rounds < 60
     assert len(set(result.history["features"][-PATIENCE:])) == 1
+
+
+@pytest.mark.parametrize("kind", [SquaredSlack, HingeSlack, LinearProgram])
+def test_where_the_scales_settle_with_too_many_the_weakest_go_one_by_one(kind):
+    """Classes that overlap keep many features in use, and the largest are not the best few."""
+    X, y = make_classification(
+        300, 15, n_informative=6, n_redundant=6, class_sep=0.8, flip_y=0.05, random_state=3
+    )
+    X, targets = StandardScaler().fit_transform(X), np.where(y > 0, 1.0, -1.0)[:, None]
+
+    def loss(chosen):
+        """Objective of the machine on these features alone."""
+        problem = kind(Columns(X[:, chosen]), targets, np.ones(len(y)))
+        return problem.solve(np.ones(len(chosen))).objective
+
+    settled = eliminate(kind(Columns(X), targets, np.ones(len(y))), stop_at=0)
+    assert settled.is_settled and len(settled.left) > 4
+    losses = []
+    for size in (1, 2, 3, 4):
+        found = eliminate(kind(Columns(X), targets, np.ones(len(y))), stop_at=size)
+        assert len(found.left) == size
+        assert sorted(found.order) == list(range(15))
+        assert set(found.order[:size]) == set(found.left)
+        losses.append([loss(found.order[:size]), loss(settled.order[:size])])
+    one_by_one, by_size = np.sum(losses, axis=0)
+    assert one_by_one < by_size
 
 
 class TestEqualColumns:

@@ -83,6 +83,9 @@ def eliminate(
 ) -> Elimination:
     """Rescale and solve until ``stop_at`` features or fewer are left, or z settles.
 
+    If z settles with more, because rows that no plane separates keep them in use, each further
+    round drops the weakest; with ``stop_at`` 0 that is where it ends.
+
     The order of the features: later dropped is better; of those that are left, or dropped in the
     same round, the larger contribution (|z| times the standard deviation of the column) counts,
     then that of the round before, then how near to use the feature is.
@@ -92,7 +95,7 @@ def eliminate(
     size, cost = problem.size(scaling), problem.cost
     result = Elimination(left, left, scaling)
     dropped: list[np.ndarray] = []
-    standstill = 0
+    standstill, is_forced = 0, False
     while True:
         solution = problem.solve(scaling)
         deviations = problem.columns.deviations
@@ -101,6 +104,8 @@ def eliminate(
         contribution /= max(contribution.max(initial=0.0), np.finfo(float).tiny)
         ranks = np.stack([solution.slopes * deviations, before, contribution])
         keep = contribution > ZERO
+        if is_forced and keep.all():
+            keep[contribution.argmin()] = False
         result.record(int(np.count_nonzero(keep)), solution)
         new = np.where(keep, new, 0.0)
         new_size = problem.size(new)
@@ -113,13 +118,16 @@ def eliminate(
             last_change, result.change = result.change, _change(before, contribution)
             standstill += result.change > 0.9 * last_change
             result.is_settled = result.change <= tolerance or standstill >= PATIENCE
+            if result.is_settled and len(left) > stop_at > 0:
+                result.is_settled, is_forced = False, True
         else:
             standstill = 0
             dropped.append(left[~keep][descending(ranks[:, ~keep])])
             problem.keep(keep)
             left, new, ranks = left[keep], new[keep], ranks[:, keep]
         result.order = left[descending(ranks)]
-        if len(left) <= stop_at or result.is_settled or result.rounds >= max_rounds:
+        is_over = result.is_settled or (result.rounds >= max_rounds and not is_forced)
+        if len(left) <= stop_at or is_over:
             break
         scaling = new
         if count_slacks:

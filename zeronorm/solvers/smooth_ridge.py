@@ -161,7 +161,6 @@ class _Point:
         self._evaluate()
         return False
 
-
     def _direction(self) -> np.ndarray:
         """Newton's step; b is eliminated: its best value moves with v."""
         total = max(self.curvature.sum(), np.finfo(float).tiny)
