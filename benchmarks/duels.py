@@ -93,6 +93,12 @@ def duel_table(all_duels: list[Duel], ours: str, peers, unit: str) -> str:
         "significantly lower",
         "mean difference, points",
     ]
+    title = f"{ours} against each peer at equal numbers of {unit}:"
+    return f"{title}\n\n{markdown(header, lines)}\n\n{shares(all_duels, unit)}"
+
+
+def shares(all_duels: list[Duel], unit: str) -> str:
+    """How often ours is not behind."""
     good = good_sets(all_duels)
     share = f"{sum(good.values())} of {len(good)} sets ({sum(good.values()) / len(good):.0%})"
     within, paired = (
@@ -100,7 +106,6 @@ def duel_table(all_duels: list[Duel], ours: str, peers, unit: str) -> str:
         for test in ("is_within", "is_within_paired")
     )
     return (
-        f"{ours} against each peer at equal numbers of {unit}:\n\n{markdown(header, lines)}\n\n"
         f"Lower, equal or within one standard error against **every** peer at **every** number of "
         f"{unit}: {share}; of all {len(all_duels)} comparisons: {within}, and {paired} by the "
         "standard error of the difference."

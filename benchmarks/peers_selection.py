@@ -8,7 +8,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from benchmarks import record
 from benchmarks.data import WIDE_SETS, load
-from benchmarks.duels import FOLDS, duel_table, duels, losses
+from benchmarks.duels import FOLDS, duel_table, duels, losses, shares
 from benchmarks.peers import INNER_FOLDS, ROWS
 from benchmarks.ssvc_table import SEED, outer_split, values
 from benchmarks.statistics import mean_and_error, mean_ranks
@@ -108,10 +108,12 @@ def one_fold(name: str, method: str, fold: int) -> list[dict]:
 
 def tables(rows: list[dict]) -> str:
     found = duels(rows, OURS, PEERS, SIZES)
-    return "\n\n".join(
-        [duel_table(found, OURS, PEERS, "features"), losses(found, OURS, "features"),
-         rank_table(rows)]
-    )  # fmt: skip
+    other = duels(rows, "l1-AROM", PEERS, SIZES)
+    if not (found and other):
+        return rank_table(rows)
+    of_l1 = f"The same for l1-AROM: {shares(other, 'features')}"
+    parts = [duel_table(found, OURS, PEERS, "features"), of_l1]
+    return "\n\n".join([*parts, losses(found, OURS, "features"), rank_table(rows)])
 
 
 def rank_table(rows: list[dict]) -> str:
