@@ -10,6 +10,7 @@ from sklearn.svm import SVC
 
 from benchmarks import record
 from benchmarks.data import MANNOR_SETS, load_mannor_split
+from benchmarks.record import per_cent
 from benchmarks.statistics import Figure
 from benchmarks.study import Study
 from benchmarks.text import duration, figure_tables, markdown, with_error
@@ -134,10 +135,6 @@ def one_split(name: str, kernel: str, method: str, split: int) -> list[dict]:
 def is_run(name: str, kernel: str, method: str, split: int) -> bool:
     # A fit of CE takes some 15 s with this kernel, and the paper has no CE free to compare with.
     return (kernel, method) != ("poly", "CE free")
-
-
-def per_cent(rows: list[dict], metric: str) -> list[float]:
-    return [100.0 * row[metric] for row in rows]
 
 
 def figures(rows: list[dict]) -> list[Figure]:

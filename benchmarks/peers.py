@@ -16,7 +16,7 @@ from benchmarks.ssvc_table import COSTS, GAMMAS, METHODS, SEED, on_common_folds,
 from benchmarks.statistics import mean_and_error, mean_ranks
 from benchmarks.study import Study
 from benchmarks.text import markdown
-from benchmarks.tuning import choices, in_units, judged, pipeline_of, tuned
+from benchmarks.tuning import choices, in_units, judged, pipeline_of, standardised, tuned
 from zeronorm import (
     CrossEntropySVC,
     LinearProgrammingSVC,
@@ -140,8 +140,8 @@ def reduced(train, test) -> Iterator[dict]:
     """Small machines that are told C and gamma, those of the tuned SVC."""
     pipeline, chosen = searched("SVC", train, ("best",))
     dense = clone(pipeline).set_params(**chosen["best"]).fit(*train)
-    scale, svc = dense[0], dense[-1]
-    train, test = (scale.transform(train[0]), train[1]), (scale.transform(test[0]), test[1])
+    svc = dense[-1]
+    train, test = standardised(train, test)
     parameters = {"C": svc.C, "gamma": svc.gamma}
     for method in REDUCED:
         for budget in BUDGETS:
@@ -166,8 +166,7 @@ def expectation_maximisation(train, test) -> Iterator[dict]:
 
 def dlib_reduced(train, test) -> Iterator[dict]:
     """dlib's SVM with its own search, then cut to each number of vectors."""
-    scale = StandardScaler().fit(train[0])
-    train, test = (scale.transform(train[0]), train[1]), (scale.transform(test[0]), test[1])
+    train, test = standardised(train, test)
     full = rivals.DlibSVM()
     yield {"method": "dlib", "budget": None, "rule": "best", **judged(full, train, test)}
     for budget in BUDGETS:

@@ -3,7 +3,6 @@
 import numpy as np
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from benchmarks import record
@@ -14,6 +13,7 @@ from benchmarks.ssvc_table import SEED, outer_split, values
 from benchmarks.statistics import mean_and_error, mean_ranks
 from benchmarks.study import Study
 from benchmarks.text import markdown
+from benchmarks.tuning import standardised
 from zeronorm import AROMSelector, CorrelationSelector, FSVSelector, R2W2Selector
 
 ABOUT = """
@@ -90,8 +90,7 @@ def one_fold(name: str, method: str, fold: int) -> list[dict]:
     train, test = outer_split(X[:ROWS], codes[:ROWS], fold, FOLDS)
     if method == "skglm" and codes.max() > 1:
         return []
-    scale = StandardScaler().fit(train[0])
-    train, test = (scale.transform(train[0]), train[1]), (scale.transform(test[0]), test[1])
+    train, test = standardised(train, test)
     folds = StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=SEED)
     rows = []
     for size in SIZES:

@@ -105,6 +105,11 @@ def append(study: str, rows: Iterable[dict]) -> None:
         file.write("".join(json.dumps(row) + "\n" for row in rows))
 
 
+def per_cent(rows: Iterable[dict], metric: str) -> list[float]:
+    """A share, in %, of each row."""
+    return [100.0 * row[metric] for row in rows]
+
+
 def cells(rows: Iterable[dict], *fields: str) -> dict:
     """Rows by the values of some of their fields (a lone field is not wrapped)."""
     found: dict = {}

@@ -21,7 +21,7 @@ from benchmarks.timing import median_seconds
 from zeronorm import CrossEntropySVC, LinearProgrammingSVC, OneNormSVC
 from zeronorm.datasets import make_waveform
 from zeronorm.model_selection import count_terms
-from zeronorm.solvers.cross_entropy import Judge
+from zeronorm.solvers.vector_scores import Judge
 
 ABOUT = """
 Search: whole fits of `CrossEntropySVC` on 150 rows, Gaussian kernel, σ = 3, C = 1 (prepared as in

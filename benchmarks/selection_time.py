@@ -11,7 +11,8 @@ from benchmarks import record
 from benchmarks.study import Study
 from benchmarks.text import duration, markdown
 from benchmarks.timing import in_own_process, median_seconds, peak_mib
-from benchmarks.weston_tables import errors, gene_split, standardised
+from benchmarks.tuning import standardised
+from benchmarks.weston_tables import errors, gene_split
 from zeronorm import AROMSelector, CorrelationSelector, FSVSelector, R2W2Selector
 
 ABOUT = """

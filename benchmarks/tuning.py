@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 
 from zeronorm.model_selection import RULES, count_terms, sparse_search
 
@@ -17,6 +18,12 @@ def in_units(grid: dict, n_features: int) -> dict:
     units = {"gamma": 1.0 / n_features}
     return {name: [v * units[name] for v in values] if name in units else list(values)
             for name, values in grid.items()}  # fmt: skip
+
+
+def standardised(train, test):
+    """Both parts by the means and deviations of the training part."""
+    scale = StandardScaler().fit(train[0])
+    return (scale.transform(train[0]), train[1]), (scale.transform(test[0]), test[1])
 
 
 def pipeline_of(scale, model) -> Pipeline:

@@ -6,14 +6,15 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.feature_selection import RFE
 from sklearn.model_selection import StratifiedKFold
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from benchmarks import record
 from benchmarks.data import npz_pair, prepared
+from benchmarks.record import per_cent
 from benchmarks.statistics import Figure
 from benchmarks.study import Study
 from benchmarks.text import figure_tables, markdown
+from benchmarks.tuning import standardised
 from zeronorm import (
     AROMClassifier,
     AROMSelector,
@@ -160,11 +161,6 @@ def gene_split(table: str, split: int):
     return (X[train], y[train]), (X[test], y[test])
 
 
-def standardised(train, test):
-    scale = StandardScaler().fit(train[0])
-    return (scale.transform(train[0]), train[1]), (scale.transform(test[0]), test[1])
-
-
 def subsets(method: str, X, y, sizes) -> dict:
     """The selected features for each size."""
     n_features = X.shape[1]
@@ -235,10 +231,6 @@ def has_task(table: str, method: str, split: int) -> bool:
     return method in TABLES[table].methods and split < TABLES[table].splits
 
 
-def percent(rows: list[dict], key: str) -> list[float]:
-    return [100.0 * row[key] for row in rows]
-
-
 def toy_figures(rows: list[dict], metric: str) -> list[Figure]:
     """Errors, or how often both features were found."""
     found = record.cells(rows, "table", "method")
@@ -254,7 +246,7 @@ def toy_figures(rows: list[dict], metric: str) -> list[Figure]:
             f"Weston et al., toy, {label}",
             method,
             f"{n_rows} rows",
-            percent(found[key], metric),
+            per_cent(found[key], metric),
             *published(*key),
             is_ours=method not in ("SVM", "RFE"),
             larger_is_better=metric == "found",
@@ -272,7 +264,7 @@ def gene_figures(rows: list[dict]) -> list[Figure]:
             f"Weston et al., {table}, error %",
             f"{size} features",
             method,
-            percent(found[table, size, method], "error"),
+            per_cent(found[table, size, method], "error"),
             *lines[size].get(method, ()),
             # With all genes there is no selection, and it is a plain SVM.
             is_ours=method != "RFE" and (table == "yeast" or size < max(lines)),
@@ -295,7 +287,7 @@ def hard_margin(rows: list[dict]) -> str:
     found = record.cells(rows, "table", "method")
 
     def cell(some: list[dict]) -> str:
-        hard, error = np.mean(percent(some, "hard")), np.mean(percent(some, "error"))
+        hard, error = np.mean(per_cent(some, "hard")), np.mean(per_cent(some, "error"))
         return f"{hard:.1f} ({hard - error:+.1f})"
 
     lines = [

@@ -12,8 +12,9 @@ from linear_programs import subset_score
 from problems import contradictory, inseparable
 from sklearn.metrics.pairwise import rbf_kernel
 
-from zeronorm.solvers.cross_entropy import Judge, Scores, descend, minimise
+from zeronorm.solvers.cross_entropy import descend, minimise
 from zeronorm.solvers.hinge_subsets import HingeSubsets
+from zeronorm.solvers.vector_scores import Judge, Scores
 
 #: Slow enough for small problems to be solved, whatever the seed.
 PATIENT = {"sample_size": 300, "elite_share": 0.05, "smoothing": 0.4}

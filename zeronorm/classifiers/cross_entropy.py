@@ -18,7 +18,6 @@ vectors of all are merged, and searched together on a sample of the rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,13 +26,15 @@ from sklearn.utils import check_random_state, get_tags
 
 from zeronorm.candidates import SparseKernelClassifier
 from zeronorm.checks import check_integer, check_share, is_integer
+from zeronorm.classifiers.search_space import SearchSpace
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
 from zeronorm.progress import progress_bar
 from zeronorm.sampling import deal_rows, stratified_rows
-from zeronorm.solvers.cross_entropy import Judge, Minimum, descend, minimise
+from zeronorm.solvers.cross_entropy import Minimum, descend, minimise
 from zeronorm.solvers.hinge_lp import Box, one_norm_support
 from zeronorm.solvers.hinge_subsets import HingeSubsets
+from zeronorm.solvers.vector_scores import Judge
 from zeronorm.training import Fit, TrainingProblem, TrainingRows
 
 #: With more rows than this, candidates come from blocks of about this many, and the search judges
@@ -398,28 +399,3 @@ class CrossEntropySVC(SparseKernelClassifier):
                 f"(tol={self.tol:g}). Standardise the features, or take a more moderate C."
             )
         return None
-
-
-@dataclass
-class SearchSpace:
-    """What is searched: some ``columns``; ``caps`` and ``signs`` are those of all columns."""
-
-    columns: np.ndarray
-    caps: np.ndarray
-    signs: np.ndarray | None
-
-    def score(
-        self, values: np.ndarray, targets: np.ndarray, cost: np.ndarray, columns: Any = None
-    ) -> HingeSubsets:
-        """Return the score of sets of these columns."""
-        columns = self.columns if columns is None else columns
-        signs = None if self.signs is None else self.signs[columns]
-        return HingeSubsets(values[:, columns], targets, cost, self.caps[columns], signs)
-
-    def fit(self, problem: TrainingProblem, columns: np.ndarray) -> Fit:
-        """Return the best coefficients of one set, on all rows."""
-        score = self.score(problem.values, problem.targets, problem.cost, columns)
-        coef, intercept, loss, gap = score.coefficients(np.ones(len(columns), dtype=bool))
-        used = np.flatnonzero(coef.any(axis=1))
-        history = {"gap": np.array([gap])}
-        return Fit(columns[used], coef[used], intercept, len(used) + loss, 1, history)

@@ -25,169 +25,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
-#: Vectors per task, and before the first look at the bounds; the second is after twice as many,
-#: and so on. None of it depends on the workers.
-TASK = 8
-WAVE = 2 * TASK
-
-#: Vectors that are put in an order at a time.
-STRETCH = 128
-
-#: Scores closer than this, relatively, count as equal: solvers leave rounding errors.
-EQUAL = 1e-9
+from zeronorm.solvers.vector_scores import BoundedScore, Judge, is_below, rounding, smallest
 
 #: FACE draws between ``sample_size / ADAPT`` and ``sample_size * ADAPT`` vectors in a round.
 ADAPT = 4
-
-
-@dataclass
-class Scores:
-    """What evaluating some vectors gives.
-
-    ``vectors`` may be better ones than were asked for (bits that turned out to be superfluous set
-    to zero), with their scores in ``values``; ``lessons`` is what ``learn`` takes.
-    """
-
-    values: np.ndarray
-    vectors: np.ndarray
-    lessons: Any = None
-
-
-class BoundedScore(Protocol):
-    """A score that knows lower bounds. ``evaluate`` runs in the workers, the others do not."""
-
-    def evaluate(self, vectors: np.ndarray) -> Scores:
-        """Score every row of a boolean matrix."""
-
-    def learn(self, lessons: Any) -> None:
-        """Take in what an evaluation has taught about the bounds."""
-
-    def bounds(self, vectors: np.ndarray) -> np.ndarray:
-        """Return a lower bound of the score of every row."""
-
-
-@dataclass
-class _PlainScore:
-    """A function from boolean matrices to scores, without bounds."""
-
-    function: Callable[[np.ndarray], Any]
-
-    def evaluate(self, vectors: np.ndarray) -> Scores:
-        values = np.asarray(self.function(vectors), dtype=float)
-        if values.shape != (len(vectors),):
-            raise ValueError(
-                f"The score of {len(vectors)} vectors has shape {values.shape}; it must be one "
-                f"number for each row, shape ({len(vectors)},)."
-            )
-        if np.isnan(values).any():
-            raise ValueError("The score of a vector is not a number.")
-        return Scores(values, vectors)
-
-    def learn(self, lessons: Any) -> None:
-        pass
-
-    def bounds(self, vectors: np.ndarray) -> np.ndarray:
-        return np.full(len(vectors), -np.inf)
-
-
-def _plain(function: Any) -> BoundedScore:
-    if not callable(function):
-        raise ValueError(f"The score must be a function of a boolean matrix; got {function!r}.")
-    return _PlainScore(function)
-
-
-class Judge:
-    """Scores samples of vectors: each different one once, and only where it can matter.
-
-    Parameters
-    ----------
-    score : callable or BoundedScore
-        A function that takes a boolean matrix and returns one number for each row, or an object
-        that also knows bounds.
-    n_jobs : int, optional
-        Workers, as in joblib. Threads are preferred; ``joblib.parallel_config`` decides.
-    use_cache : bool
-        Whether scores are remembered.
-    use_bounds : bool
-        Whether vectors are cut by their bounds.
-    """
-
-    def __init__(
-        self,
-        score: Callable[[np.ndarray], Any] | BoundedScore,
-        *,
-        n_jobs: int | None = None,
-        use_cache: bool = True,
-        use_bounds: bool = True,
-    ) -> None:
-        self.score = cast(BoundedScore, score) if hasattr(score, "evaluate") else _plain(score)
-        # Left to itself, joblib would join small tasks to batches that keep one worker waiting.
-        self.parallel = Parallel(n_jobs=n_jobs, prefer="threads", batch_size=1)
-        self.use_cache, self.use_bounds = use_cache, use_bounds
-        self.known: dict[bytes, tuple[float, np.ndarray]] = {}
-        self.n_scored = 0
-
-    def __call__(
-        self, vectors: np.ndarray, n_elite: int, ceiling: float = np.inf
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Score the rows of ``vectors``.
-
-        Exact are the ``n_elite`` lowest scores, those equal to them, and no others above
-        ``ceiling``; a score of infinity says that the vector was cut.
-
-        Returns
-        -------
-        values, improved
-            Scores, and the vectors that have them.
-        """
-        values, improved = np.full(len(vectors), np.inf), vectors.copy()
-        places: dict[bytes, list[int]] = {}
-        for i, row in enumerate(np.packbits(vectors, axis=1)):
-            key = row.tobytes() if self.use_cache else row.tobytes() + i.to_bytes(4, "big")
-            places.setdefault(key, []).append(i)
-        for key in places.keys() & self.known.keys():
-            values[places[key]], improved[places[key]] = self.known[key]
-        waiting = [key for key in places if key not in self.known]
-        wave = WAVE
-        while waiting:
-            firsts = np.array([places[key][0] for key in waiting])
-            level = min(_smallest(values, n_elite), ceiling)
-            chosen, later = self._next(vectors[firsts], level, wave)
-            wave *= 2
-            scored = self._evaluate(vectors[firsts[chosen]])
-            for place, value, vector in zip(chosen, *scored, strict=True):
-                key = waiting[place]
-                values[places[key]], improved[places[key]] = value, vector
-                if self.use_cache:
-                    self.known[key] = (value, vector)
-            waiting = [waiting[place] for place in later]
-        return values, improved
-
-    def _next(self, vectors: np.ndarray, level: float, wave: int) -> tuple[np.ndarray, np.ndarray]:
-        """Places of the vectors to score now and of those to look at again; the rest is cut."""
-        if not self.use_bounds:
-            return np.arange(len(vectors)), np.empty(0, dtype=np.intp)
-        bounds = self.score.bounds(vectors)
-        order = np.argsort(bounds, kind="stable")
-        order = order[bounds[order] <= level + _rounding(level)]
-        return order[:wave], order[wave:]
-
-    def _evaluate(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Score vectors, neighbours one after the other."""
-        self.n_scored += len(vectors)
-        order = _neighbours_together(vectors)
-        tasks = [order[start : start + TASK] for start in range(0, len(order), TASK)]
-        results = self.parallel(delayed(self.score.evaluate)(vectors[task]) for task in tasks)
-        values, improved = np.empty(len(vectors)), np.empty_like(vectors)
-        for task, result in zip(tasks, results, strict=True):
-            values[task], improved[task] = result.values, result.vectors
-            self.score.learn(result.lessons)
-        return values, improved
 
 
 @dataclass
@@ -290,20 +135,20 @@ def minimise(
             drawn = random.random((portion, len(probabilities))) < result.probabilities
             # The level of what is there already holds for what comes: a cut vector stays cut.
             new_values, new_vectors = judge(
-                np.concatenate([fresh, drawn]), n_elite, _smallest(values, n_elite)
+                np.concatenate([fresh, drawn]), n_elite, smallest(values, n_elite)
             )
             fresh = fresh[:0]
             values = np.concatenate([values, new_values])
             vectors = np.concatenate([vectors, new_vectors])
-            level = _smallest(values, n_elite)
-            is_better = _is_below(level, previous) or _is_below(values.min(), result.score)
+            level = smallest(values, n_elite)
+            is_better = is_below(level, previous) or is_below(values.min(), result.score)
             if is_better or len(values) >= most:
                 break
         _update(result, values, vectors, level, smoothing)
         for key, value in (("draws", len(values)), ("scored", judge.n_scored - scored)):
             result.history[key].append(value)
         levels = result.history["level"][-patience - 1 :]
-        settled = len(levels) > patience and not _is_below(min(levels), max(levels))
+        settled = len(levels) > patience and not is_below(min(levels), max(levels))
         result.is_settled = settled
         if report is not None:
             report(result)
@@ -314,11 +159,11 @@ def _update(
     result: Minimum, values: np.ndarray, vectors: np.ndarray, level: float, smoothing: float
 ) -> None:
     """Take in the scores of a round: best vector, distribution, history."""
-    if _is_below(values.min(), result.score):
+    if is_below(values.min(), result.score):
         # The first of the equally good: rounding must not choose.
-        best = int(np.flatnonzero(values <= values.min() + _rounding(values.min()))[0])
+        best = int(np.flatnonzero(values <= values.min() + rounding(values.min()))[0])
         result.score, result.vector = float(values[best]), vectors[best].copy()
-    elite = values <= level + _rounding(level)
+    elite = values <= level + rounding(level)
     mean = vectors[elite].mean(axis=0)
     result.probabilities = smoothing * mean + (1.0 - smoothing) * result.probabilities
     history = (("level", level), ("best", result.score), ("ones", int(result.vector.sum())))
@@ -355,8 +200,8 @@ def descend(
             if not len(neighbours):
                 continue
             values, improved = judge(neighbours, 1, score)
-            best = int(np.flatnonzero(values <= values.min() + _rounding(values.min()))[0])
-            if _is_below(values[best], score):
+            best = int(np.flatnonzero(values <= values.min() + rounding(values.min()))[0])
+            if is_below(values[best], score):
                 vector, score = improved[best].copy(), float(values[best])
                 break
         else:
@@ -375,38 +220,3 @@ def _swaps(vector: np.ndarray) -> np.ndarray:
     neighbours[rows, np.repeat(ones, len(zeros))] = False
     neighbours[rows, np.tile(zeros, len(ones))] = True
     return neighbours
-
-
-def _neighbours_together(vectors: np.ndarray) -> np.ndarray:
-    """Order in which each vector is followed by the nearest of those that are left.
-
-    Only within stretches of ``STRETCH`` vectors, so that the effort stays linear.
-    """
-    order = np.lexsort(vectors.T) if len(vectors) > STRETCH else np.arange(len(vectors))
-    for start in range(0, len(order), STRETCH):
-        part = order[start : start + STRETCH]
-        signs = 2.0 * vectors[part] - 1.0
-        nearness = signs @ signs.T
-        path = [0]
-        nearness[:, 0] = -np.inf
-        for _ in range(len(part) - 1):
-            path.append(int(nearness[path[-1]].argmax()))
-            nearness[:, path[-1]] = -np.inf
-        order[start : start + STRETCH] = part[path]
-    return order
-
-
-def _smallest(values: np.ndarray, count: int) -> float:
-    """Return the count-th smallest value; infinity if there are fewer."""
-    if len(values) < count:
-        return np.inf
-    return float(np.partition(values, count - 1)[count - 1])
-
-
-def _rounding(value: float) -> float:
-    return EQUAL * max(1.0, abs(value)) if math.isfinite(value) else 0.0
-
-
-def _is_below(value: float, other: float) -> bool:
-    """Whether a score is lower by more than rounding."""
-    return bool(value < other - _rounding(other))

@@ -30,10 +30,10 @@ from dataclasses import dataclass
 import highspy
 import numpy as np
 
-from zeronorm.solvers.cross_entropy import Scores
 from zeronorm.solvers.highs import LinearProgramError, add_columns, add_rows, new_model, run
 from zeronorm.solvers.hinge_lp import Box, solve_one_norm
 from zeronorm.solvers.rows import balanced, central_intercept, column_sizes
+from zeronorm.solvers.vector_scores import Scores
 
 #: A term that contributes less than this to every decision value is freed (the paper's 1e-6).
 FREE = 1e-6
