@@ -303,10 +303,8 @@ class CrossEntropySVC(SparseKernelClassifier):
         random = check_random_state(self.random_state)
         rows, cost = self._search_rows(problem.training, random)
         space = self._search_space(problem, rows, cost)
-        found, best = self._search(
-            space.score(problem.values[rows], problem.targets[rows], cost),
-            random.randint(2**31 - 1),
-        )
+        score = space.score(problem.values[rows], problem.targets[rows], cost)
+        found, best = self._search(score, random.randint(2**31 - 1))
         rivals = [space.columns[best]]
         if len(rows) < len(problem.cost):
             rivals.append(space.columns)
