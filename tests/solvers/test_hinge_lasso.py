@@ -184,7 +184,7 @@ def test_history_falls_and_ends_at_the_solution(make, penalty):
     K, y, _ = kernel_problem(make)
     found = HingeLasso(K, y, np.ones(len(y)), nothing(K)).solve(penalty, 1e-5)
     terms, objective, gap = np.array(found.history).T
-    assert len(objective) > 3
+    assert len(objective) > 1
     assert (np.diff(objective) <= 0).all() and (np.diff(gap) <= 0).all()
     assert (terms[-1], objective[-1]) == (np.count_nonzero(found.coef), found.objective)
     assert gap[-1] == found.gap <= 1e-5

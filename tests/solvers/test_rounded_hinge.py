@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize
 
+from zeronorm.solvers.hinge_qp import solve_hinge_ridge
 from zeronorm.solvers.rounded_hinge import WIDTH, solve_rounded_hinge
+from zeronorm.solvers.rows import ScaledRows
 
 
 def problem(n=60, m=4, seed=0, cost=(0.1, 3.0)):
@@ -63,3 +65,38 @@ def test_no_row_on_the_bend():
     found = solve_rounded_hinge(rows, np.array([1.0, 1.0, -1.0]), np.ones(3), np.array([0.0, 9.0]))
     other = minimize(objective, np.zeros(2), args=(rows, np.array([1.0, 1.0, -1.0]), np.ones(3)))
     assert found.value == pytest.approx(other.fun, rel=1e-6)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.08, 0.05, 0.02, 0.01], ids=str)
+@pytest.mark.parametrize("C", [1e-3, 0.1, 10.0, 1e4], ids=str)
+def test_rare_classes(share, C):
+    """A class of few rows has little to say about the intercept; the descent must not diverge."""
+    rng = np.random.default_rng(0)
+    target = np.where(np.arange(400) < 400 * share, 1.0, -1.0)
+    features = rng.normal(size=(400, 6)) + 0.9 * (target > 0)[:, None]
+    kernel = np.exp(-0.1 * ((features[:, None] - features[None, ::5]) ** 2).sum(axis=2))
+    rows = np.column_stack([kernel, np.ones(400)])
+    cost = np.full(400, C)
+    found = solve_rounded_hinge(rows, target, cost, np.zeros(rows.shape[1]))
+    assert found.value <= objective(np.zeros(rows.shape[1]), rows, target, cost)
+    # Another solver of the same problem: the smoothed dual of hinge_qp, which has a certificate
+    # for the hinge; the rounded hinge lies between it and its value less half a width a row.
+    exact = solve_hinge_ridge(ScaledRows(kernel, np.ones(kernel.shape[1])), target, cost)
+    assert exact.primal - 0.5 * WIDTH * cost.sum() <= found.value <= exact.primal
+    # Pulls balance the penalty: the gradient is zero, and the function is convex.
+    gradient = np.append(found.point[:-1], 0.0) - found.pull @ rows
+    assert np.linalg.norm(gradient[:-1]) <= 1e-2 * np.sqrt(found.value)
+    assert abs(gradient[-1]) <= 1e-4 * cost.sum()
+
+
+def test_equal_classes_have_the_intercept_in_the_middle():
+    """With a small C every intercept of an interval is optimal."""
+    features = np.array([[-3.0], [-2.0], [0.0], [1.0]])
+    rows, target = np.column_stack([features, np.ones(4)]), np.array([-1.0, -1.0, 1.0, 1.0])
+    found = solve_rounded_hinge(rows, target, np.full(4, 1e-3), np.array([0.0, 0.7]))
+    weight = found.point[0]
+    # Optimal as long as no row of either class reaches the bend.
+    low = np.max(-1.0 - features[:2, 0] * weight) + WIDTH
+    high = np.min(1.0 - features[2:, 0] * weight) - WIDTH
+    assert found.point[1] == pytest.approx((low + high) / 2)
+    assert (np.sign(rows @ found.point) == target).all()

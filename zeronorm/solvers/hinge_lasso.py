@@ -16,9 +16,10 @@ Certificate. With theta = K'(y beta) - Q alpha, y'beta = 0, scaled so that |thet
 
     sum_i beta_i - 1/2 alpha' Q alpha   <=   min L.
 
-Terms with |t_j| < 1 are zero and leave the model. Columns with |theta_j| far below lambda sleep:
-only the others are in the least-squares problems. Sleeping columns that the dual point violates
-wake once the problem of those awake is solved well enough that they are what is missing.
+Where every b of an interval is optimal, the solution has its middle. Terms with |t_j| < 1 are zero
+and leave the model. Columns with |theta_j| far below lambda sleep: only the others are in the
+least-squares problems. Sleeping columns that the dual point violates wake once the problem of those
+awake is solved well enough that they are what is missing.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from zeronorm.solvers.line_search import slope_root
+from zeronorm.solvers.line_search import has_fallen, slope_root
 from zeronorm.solvers.output import OutputSolution
-from zeronorm.solvers.rows import balanced, column_sizes
+from zeronorm.solvers.rows import balanced, central_intercept, column_sizes
 
 #: Smoothing width of a cold and a warm start, its factor per round, its floor, and most rounds.
 COLD_WIDTH, WARM_WIDTH, WIDTH_FACTOR, WIDTH_FLOOR = 3.0, 0.5, 0.85, 1e-3
@@ -137,9 +138,22 @@ class HingeLasso:
     def _take_slopes(self) -> None:
         self.beta = self._row_slopes(self.scores)
         self.t = self._term_slopes(self.point[:-1])
+        self.value = self._smoothed(self.point, self.scores, self.beta, self.t)
         self.gradient = -((self.target * self.beta) @ self.part)
         self.gradient[:-1] += self.penalty[self.awake] * self.t
         self.gradient[:-1] += self.form @ self.point[:-1]
+
+    def _smoothed(
+        self, point: np.ndarray, scores: np.ndarray, beta: np.ndarray, t: np.ndarray
+    ) -> float:
+        """Value of the smoothed problem, which the Newton steps lower."""
+        terms, penalty = point[:-1], self.penalty[self.awake]
+        moved, moved_t = beta - self.base, t - self.base_t[self.awake]
+        loss = beta @ (1.0 - self.target * scores) - 0.5 * self.width * (
+            moved @ (moved / self.cost)
+        )
+        size = penalty @ (t * terms - 0.5 * self.reach * moved_t**2)
+        return float(loss + size + 0.5 * (terms @ (self.form @ terms)))
 
     def _row_slopes(self, scores: np.ndarray) -> np.ndarray:
         beta = self.cost * (1.0 - self.target * scores) + self.width * self.base
@@ -168,14 +182,22 @@ class HingeLasso:
         if not -descent > max(0.1 * proximal, self.negligible):
             return False
         change = self.part @ step
-        length = slope_root(self._slope_along(step, change), descent)
+        length = slope_root(*self._along(step, change, descent))
+        before = self.point, self.scores, self.value
         self.point = self.point + length * step
         self.scores = self.scores + length * change
         self.steps += 1
         self._take_slopes()
+        if length == 0 or not has_fallen(self.value, before[2]):
+            self.point, self.scores, _ = before
+            self._take_slopes()
+            return False
         return True
 
-    def _slope_along(self, step: np.ndarray, change: np.ndarray) -> Callable[[float], float]:
+    def _along(
+        self, step: np.ndarray, change: np.ndarray, descent: float
+    ) -> tuple[Callable[[float], float], float, Callable[[float], float]]:
+        """Slope along a step, that at its start, and the rise of the smoothed value."""
         signed, terms = self.target * change, step[:-1]
         weighted = self.penalty[self.awake] * terms
         image = self.form @ terms
@@ -186,7 +208,12 @@ class HingeLasso:
             t = self._term_slopes(self.point[:-1] + length * terms)
             return float(weighted @ t - signed @ beta) + slope + length * curvature
 
-        return derivative
+        def rise(length: float) -> float:
+            point, scores = self.point + length * step, self.scores + length * change
+            beta, t = self._row_slopes(scores), self._term_slopes(point[:-1])
+            return self._smoothed(point, scores, beta, t) - self.value
+
+        return derivative, descent, rise
 
     def _measure(self) -> OutputSolution:
         """Return the model without the terms that vanish, and take the bound of the dual point."""
@@ -194,7 +221,9 @@ class HingeLasso:
         self.alpha[:] = 0.0
         self.alpha[self.awake] = coef / self.sizes[self.awake]
         self.b = float(self.point[-1])
-        scores = self.part[:, :-1] @ coef + self.b
+        values = self.part[:, :-1] @ coef
+        central = central_intercept(values, self.target, self.cost)
+        scores = values + central
         self._bound()
         slack = 1.0 - self.target * scores
         objective = float(self.cost @ np.maximum(slack, 0.0))
@@ -203,7 +232,7 @@ class HingeLasso:
         gap = self._gap(objective)
         self.are_missing = objective - self.local_bound < MISSING * (objective - self.lower)
         return OutputSolution(
-            self.alpha.copy(), self.b, scores, self.certificate, objective, gap, 0, []
+            self.alpha.copy(), central, scores, self.certificate, objective, gap, 0, []
         )
 
     def _bound(self) -> None:

@@ -35,7 +35,7 @@ import numpy as np
 
 from zeronorm.solvers.highs import LinearProgramError, add_columns, add_rows, new_model, run
 from zeronorm.solvers.reweighting import Round
-from zeronorm.solvers.rows import balanced, column_sizes
+from zeronorm.solvers.rows import balanced, central_intercept, column_sizes
 
 #: Constraints added at once, at the start and later.
 BATCH = 32
@@ -303,7 +303,8 @@ class _DualProgram:
         coef[self.working] = -self.unit * multipliers[1:] / self.entered
         if self.box is not None:
             coef = self.box.signs * np.clip(coef, 0.0, self.box.caps)
-        return coef, -float(multipliers[0])
+        # Of an interval of optimal intercepts the multiplier is an end.
+        return coef, central_intercept(values @ coef, self.target, self.cost)
 
     def _run(self) -> None:
         run(self.model)

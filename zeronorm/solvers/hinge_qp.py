@@ -20,6 +20,8 @@ minimised by Newton steps with a line search; only the rows with 0 < beta < c ("
 Newton matrix, which is free × free or m × m, whichever is smaller. Then base <- beta, the width
 shrinks, and the primal and dual values give the duality gap: the certificate. A warm start is
 (beta, b, v); the box does not depend on Lambda, so the beta of one round is feasible in the next.
+
+Where every b of an interval is optimal (classes of equal cost and a small C, say), b is its middle.
 """
 
 from __future__ import annotations
@@ -28,8 +30,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from zeronorm.solvers.line_search import slope_root
-from zeronorm.solvers.rows import GRAM_ROWS, ScaledRows, balanced
+from zeronorm.solvers.line_search import has_fallen, slope_root
+from zeronorm.solvers.rows import GRAM_ROWS, ScaledRows, balanced, central_intercept
 
 #: Smoothing width of a cold and a warm start, its factor per multiplier step, and its floor.
 COLD_WIDTH, WARM_WIDTH, WIDTH_FACTOR, WIDTH_FLOOR = 1.0, 0.3, 0.1, 1e-9
@@ -110,17 +112,17 @@ def solve_hinge_ridge(
             state.move_multipliers()
         else:
             break
-    if not state.gap <= tolerance:
-        state.measure_gap()
+    state.centre()
+    state.measure_gap()
     return HingeRidgeSolution(
         state.v, state.b, state.scores, state.certificate, state.primal, state.gap, state.steps
     )
 
 
 def _intercept_alone(target: np.ndarray, cost: np.ndarray) -> HingeRidgeSolution:
-    """Solve the problem without columns: b = 1 or -1, for the class that costs more."""
-    b = 1.0 if target @ cost >= 0 else -1.0
-    wrong = target != b
+    """Solve the problem without columns: b = 1 or -1 for the class that costs more, or 0."""
+    b = central_intercept(np.zeros(len(target)), target, cost)
+    wrong = target != (1.0 if b >= 0 else -1.0)
     lighter, heavier = cost[wrong].sum(), cost[~wrong].sum()
     dual = np.where(wrong, cost, cost * (lighter / heavier))
     scores = np.full(len(target), b)
@@ -161,16 +163,32 @@ class _Smoothed:
         self._evaluate()
 
     def _evaluate(self) -> None:
-        """Dual variables, gradient and primal value at the current point."""
+        """Dual variables, gradient, smoothed and primal value at the current point."""
         slack = 1.0 - self.target * self.scores
         self.raw = self.base + self.stiffness * slack
         self.beta = np.minimum(np.maximum(self.raw, 0.0), self.cost)
+        self.value = self._smoothed(self.v, slack, self.beta)
         self.is_free = self.beta == self.raw
         signed = self.target * self.beta
         self.w = self.rows.adjoint(signed)
         self.gradient = self.v - self.w
         self.gradient_b = -float(signed.sum())
         self.primal = float(0.5 * (self.v @ self.v) + self.cost @ np.maximum(slack, 0.0))
+
+    def _smoothed(self, v: np.ndarray, slack: np.ndarray, beta: np.ndarray) -> float:
+        """Value of the smoothed problem, which the Newton steps lower."""
+        moved = beta - self.base
+        return float(0.5 * (v @ v) + beta @ slack - 0.5 * (moved @ (moved / self.stiffness)))
+
+    def centre(self) -> None:
+        """Move b to the middle of its best values for these weights."""
+        values = self.scores - self.b
+        b = central_intercept(values, self.target, self.cost)
+        scores = values + b
+        loss = self.cost @ np.maximum(1.0 - self.target * scores, 0.0)
+        primal = float(0.5 * (self.v @ self.v) + loss)
+        if has_fallen(primal, self.primal):
+            self.b, self.scores, self.primal = b, scores, primal
 
     def certify(self, tolerance: float) -> bool:
         """Whether the duality gap is small enough; measured only where it may be."""
@@ -211,12 +229,17 @@ class _Smoothed:
             return False
         change = self.rows.apply(step) + step_b
         length = self._line_search(step, self.target * change, descent)
+        before = self.v, self.b, self.scores, self.value
         self.v = self.v + length * step
         self.b += length * step_b
         self.scores = self.scores + length * change
         self.steps += 1
         free, at_cost = self.is_free, self.raw > self.cost
         self._evaluate()
+        if length == 0 or not has_fallen(self.value, before[3]):
+            self.v, self.b, self.scores, _ = before
+            self._evaluate()
+            return False
         # A full step that changes no row's piece has landed on the exact minimum.
         self.is_solved = bool(
             length == 1.0
@@ -279,14 +302,21 @@ class _Smoothed:
         """Near root of the derivative along the step."""
         slope, curvature = self.v @ step, step @ step
         stiff_change = self.stiffness * change
+        slack = 1.0 - self.target * self.scores
 
-        def derivative(length: float) -> float:
+        def duals(length: float) -> np.ndarray:
             beta = self.raw - length * stiff_change
             np.maximum(beta, 0.0, out=beta)
-            np.minimum(beta, self.cost, out=beta)
-            return float(slope + length * curvature - change @ beta)
+            return np.minimum(beta, self.cost, out=beta)
 
-        return slope_root(derivative, descent)
+        def derivative(length: float) -> float:
+            return float(slope + length * curvature - change @ duals(length))
+
+        def rise(length: float) -> float:
+            point = self.v + length * step
+            return self._smoothed(point, slack - length * change, duals(length)) - self.value
+
+        return slope_root(derivative, descent, rise)
 
 
 def _solve_two(matrix: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -26,9 +26,9 @@ import numpy as np
 
 from zeronorm.solvers.hinge_lp import HingeLP
 from zeronorm.solvers.hinge_qp import solve_hinge_ridge
-from zeronorm.solvers.line_search import slope_root
+from zeronorm.solvers.line_search import has_fallen, slope_root
 from zeronorm.solvers.output import OutputSolution
-from zeronorm.solvers.rows import ScaledRows, balanced
+from zeronorm.solvers.rows import ScaledRows, balanced, central_intercept
 
 #: A step that promises less than this, relatively, is rounding.
 NEGLIGIBLE = 1e-13
@@ -87,6 +87,7 @@ class SmoothHingePath:
         while len(history) <= max_steps and point.step():
             bounds.add(point.beta)
             history.append((len(point.terms), point.objective, bounds.gap(point.objective)))
+        point.centre()
         coef = np.zeros(len(coef))
         coef[point.terms] = point.coef[:-1]
         return OutputSolution(
@@ -140,10 +141,12 @@ class _Point:
 
     def _evaluate(self) -> None:
         self.scores = self.columns @ self.coef
-        slack = 1.0 - self.target * self.scores
         self.beta = self._slopes(self.scores)
-        self.objective = float(self.cost @ smooth_hinge(slack, self.delta))
+        self.objective = self._loss(self.scores)
         self.objective += self.penalty * float(np.abs(self.coef[:-1]).sum())
+
+    def _loss(self, scores: np.ndarray) -> float:
+        return float(self.cost @ smooth_hinge(1.0 - self.target * scores, self.delta))
 
     def _slopes(self, scores: np.ndarray) -> np.ndarray:
         """Minus the slopes of the rows' losses."""
@@ -165,9 +168,13 @@ class _Point:
             return False
         change = self.columns @ move
         signed, slope = self.target * change, self.penalty * float(signs @ move)
+        size = self.objective - self._loss(self.scores)
         length = slope_root(
             lambda length: slope - float(signed @ self._slopes(self.scores + length * change)),
             descent,
+            lambda length: (
+                self._loss(self.scores + length * change) + size + length * slope - self.objective
+            ),
         )
         before = self.coef, self.objective, self.terms, self.columns
         self._move(length, move)
@@ -176,6 +183,19 @@ class _Point:
         self.coef, _, self.terms, self.columns = before
         self._evaluate()
         return False
+
+    def centre(self) -> None:
+        """Move the intercept to the middle of its optimal values, where they are an interval.
+
+        Rounded at its ends, such an interval of the hinge keeps its middle.
+        """
+        before, objective = self.coef, self.objective
+        middle = central_intercept(self.scores - self.coef[-1], self.target, self.cost)
+        self.coef = np.append(self.coef[:-1], middle)
+        self._evaluate()
+        if not has_fallen(self.objective, objective):
+            self.coef = before
+            self._evaluate()
 
     def _move(self, length: float, move: np.ndarray) -> None:
         """Go along the step, no further than to the first coefficient that becomes zero."""

@@ -4,6 +4,11 @@
 
 The rounded hinge h(s) of a slack s is s^2 / (2 WIDTH) from 0 to WIDTH, then s - WIDTH / 2. The
 function is piecewise quadratic: near a solution one Newton step is exact.
+
+Only rows on the bend curve the function along the intercept. Where there are none, a Newton step
+says nothing about it; the intercept then goes to the middle of its best values, for the weights as
+they are. That is also where a cold start begins: at zero weights the best intercept has all rows of
+the heavier class on the bend.
 """
 
 from __future__ import annotations
@@ -12,7 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from zeronorm.solvers.line_search import slope_root
+from zeronorm.solvers.line_search import has_fallen, slope_root
+from zeronorm.solvers.rows import central_intercept
 
 #: Width over which the hinge is rounded off.
 WIDTH = 0.5
@@ -50,12 +56,15 @@ def solve_rounded_hinge(
         Where to start.
     """
     state = _State(rows, target, cost, start)
-    # Far out no row may be on the bend, and a Newton step then says nothing.
-    if not state.value <= (1.0 - 0.5 * WIDTH) * cost.sum():
-        state = _State(rows, target, cost, np.zeros(len(start)))
+    nothing = np.zeros(len(start))
+    nothing[-1] = central_intercept(np.zeros(len(target)), target, cost, WIDTH)
+    # A start that is worse than no weights at all would be a long way round.
+    if not state.value <= state.value_at(nothing, 1.0 - target * nothing[-1]):
+        state = _State(rows, target, cost, nothing)
     for _ in range(MAX_NEWTON):
         if not state.newton_step():
             break
+    state.centre()
     return RoundedSolution(state.value, state.point, target * state.dual)
 
 
@@ -70,23 +79,44 @@ class _State:
         self.stiff_rows = rows * np.sqrt(self.stiffness)[:, None]
         self.penalty = np.ones(len(start))
         self.penalty[-1] = 0.0
-        self.point, self.slack = start, 1.0 - target * (rows @ start)
-        self._evaluate()
+        self._move(start, 1.0 - target * (rows @ start))
 
-    def _evaluate(self) -> None:
-        raw = self.stiffness * self.slack
-        self.dual = np.minimum(np.maximum(raw, 0.0), self.cost)
-        self.is_bent = self.dual == raw
-        loss = self.dual @ self.slack - 0.5 * (self.dual @ (self.dual / self.stiffness))
-        self.value = float(loss + 0.5 * (self.point[:-1] @ self.point[:-1]))
+    def _duals(self, slack: np.ndarray) -> np.ndarray:
+        return np.minimum(np.maximum(self.stiffness * slack, 0.0), self.cost)
+
+    def value_at(self, point: np.ndarray, slack: np.ndarray) -> float:
+        """Value of a point with these slacks."""
+        return self._value(point, slack, self._duals(slack))
+
+    def _value(self, point: np.ndarray, slack: np.ndarray, dual: np.ndarray) -> float:
+        loss = dual @ slack - 0.5 * (dual @ (dual / self.stiffness))
+        return float(loss + 0.5 * (point[:-1] @ point[:-1]))
+
+    def _move(self, point: np.ndarray, slack: np.ndarray) -> None:
+        self.point, self.slack, self.dual = point, slack, self._duals(slack)
+        self.is_bent = self.dual == self.stiffness * slack
+        self.value = self._value(point, slack, self.dual)
+
+    def centre(self) -> None:
+        """Move the intercept to the middle of its best values, where no row is on the bend."""
+        if self.is_bent.any():
+            return
+        scores = self.target * (1.0 - self.slack) - self.point[-1]
+        point = self.point.copy()
+        point[-1] = central_intercept(scores, self.target, self.cost, WIDTH)
+        before = self.point, self.slack, self.value
+        self._move(point, 1.0 - self.target * (scores + point[-1]))
+        if not has_fallen(self.value, before[2]):
+            self._move(*before[:2])
 
     def newton_step(self) -> bool:
         """Take a step; False if the minimum is reached."""
+        self.centre()
         gradient = self.penalty * self.point - (self.target * self.dual) @ self.rows
         bent = self.stiff_rows[self.is_bent]
         matrix = bent.T @ bent
         diagonal = matrix.diagonal() + self.penalty
-        # The intercept has no curvature where no row is on the bend.
+        # Without a row on the bend the intercept has no curvature, and is where it is best.
         matrix.flat[:: len(matrix) + 1] = diagonal + 1e-12 * diagonal.max()
         step = np.linalg.solve(matrix, -gradient)
         descent = float(gradient @ step)
@@ -95,31 +125,19 @@ class _State:
         is_last = -descent <= PRECISION * self.value
         change = self.target * (self.rows @ step)
         point, slack, value, is_bent = self.point, self.slack, self.value, self.is_bent
-        self.point, self.slack = point + step, slack - change
-        self._evaluate()
+        self._move(point + step, slack - change)
         if self.value <= value + ENOUGH * descent:
             # A full step that changes no row's piece has landed on the exact minimum.
             return not (is_last or np.array_equal(is_bent, self.is_bent))
-        length = self._line_search(point, slack, step, change, descent)
-        self.point, self.slack = point + length * step, slack - length * change
-        self._evaluate()
-        return not is_last
-
-    def _line_search(
-        self,
-        point: np.ndarray,
-        slack: np.ndarray,
-        step: np.ndarray,
-        change: np.ndarray,
-        descent: float,
-    ) -> float:
         inner = step[:-1]
-        slope, curvature = inner @ point[:-1], inner @ inner
-
-        def derivative(length: float) -> float:
-            dual = self.stiffness * (slack - length * change)
-            np.maximum(dual, 0.0, out=dual)
-            np.minimum(dual, self.cost, out=dual)
-            return float(slope + length * curvature - dual @ change)
-
-        return slope_root(derivative, descent)
+        flat, bend = inner @ point[:-1], inner @ inner
+        length = slope_root(
+            lambda t: float(flat + t * bend - self._duals(slack - t * change) @ change),
+            descent,
+            lambda t: self.value_at(point + t * step, slack - t * change) - value,
+        )
+        self._move(point + length * step, slack - length * change)
+        if not has_fallen(self.value, value):  # rounding: the point before was as good
+            self._move(point, slack)
+            return False
+        return length > 0 and not is_last

@@ -19,7 +19,6 @@ solves the violated constraints' equations, of their number (``Gram``) or of the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -226,13 +225,16 @@ def solve_squared_slack(
         change = new_inner + bias @ new_b - scores
         flat = geometry.inner(v, inner, new_v - v) + float(total @ (new_b - b))
         bend = geometry.inner(new_v - v, new_inner - inner, new_v - v)
-        slope = _slope_along(wanted - scores, change, cost * change, flat, bend)
-        descent = slope(0.0)
+        line = _Line(wanted - scores, change, cost, flat, bend)
+        descent = line.slope(0.0)
         if not descent < 0:
             break
         # Most full steps still descend at their end; only the others need a search.
-        is_exact = abs(slope(1.0)) <= FULL_STEP * -descent
-        length = 1.0 if is_exact else slope_root(slope, descent)
+        at_end = line.slope(1.0)
+        is_exact = abs(at_end) <= FULL_STEP * -descent and (at_end <= 0 or line.rise(1.0) <= 0)
+        length = 1.0 if is_exact else slope_root(line.slope, descent, line.rise)
+        if length == 0:
+            break
         v, b = v + length * (new_v - v), b + length * (new_b - b)
         inner = inner + length * (new_inner - inner)
     scores = inner + bias @ b
@@ -246,13 +248,29 @@ def solve_squared_slack(
     return SlackSolution(alpha, b, scores, float(primal), float((primal - dual) / size), steps)
 
 
-def _slope_along(
-    slack: np.ndarray, change: np.ndarray, pull: np.ndarray, flat: float, bend: float
-) -> Callable[[float], float]:
-    """Return the derivative along a step of which ``change`` is that of the scores."""
+class _Line:
+    """The function along a step that changes the scores by ``change``.
 
-    def slope(length: float) -> float:
-        left = slack - length * change
-        return flat + length * bend - float(pull @ np.maximum(left, 0.0, out=left))
+    ``flat`` and ``bend`` are the first and second derivative of everything but the slacks.
+    """
 
-    return slope
+    def __init__(
+        self, slack: np.ndarray, change: np.ndarray, cost: np.ndarray, flat: float, bend: float
+    ) -> None:
+        self.slack, self.change, self.pull = slack, change, cost * change
+        self.cost, self.flat, self.bend = cost, flat, bend
+        self.loss = self._loss(slack)
+
+    def slope(self, length: float) -> float:
+        """Return the derivative at a length."""
+        left = np.maximum(self.slack - length * self.change, 0.0)
+        return self.flat + length * self.bend - float(self.pull @ left)
+
+    def rise(self, length: float) -> float:
+        """Return the value at a length less that at the start."""
+        inner = length * self.flat + 0.5 * length**2 * self.bend
+        return inner + self._loss(self.slack - length * self.change) - self.loss
+
+    def _loss(self, slack: np.ndarray) -> float:
+        left = np.maximum(slack, 0.0)
+        return 0.5 * float(self.cost @ (left * left))
