@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from abc import ABCMeta, abstractmethod
 from typing import Any
@@ -15,6 +16,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.checks import all_or_nothing, check_positive
+from zeronorm.exceptions import GuessingWarning
+from zeronorm.guard import guessing_message
 from zeronorm.kernels import Kernel
 from zeronorm.training import Learned, TrainingRows
 
@@ -23,8 +26,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """Base of the classifiers that are kernel expansions.
 
     A subclass has the parameters of :class:`~sklearn.svm.SVC` that it uses and implements
-    ``_learn``. Labels may be of any type; several classes are learned together, one against the
-    rest, on one shared set of vectors.
+    ``_learn``. Labels may be of any type; several classes are learned one against the rest.
     """
 
     C: float
@@ -70,10 +72,20 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             with np.errstate(all="ignore"):
                 training, classes = self._training_rows(X, y, sample_weight)
                 learned = self._learn(training)
+                again = self._with_choices(learned)
+                guessing = guessing_message(
+                    type(self).__name__, training, learned, classes, again._learn
+                )
             self._store(learned, classes)
         if learned.warning is not None:
             warnings.warn(learned.warning, ConvergenceWarning, stacklevel=2)
+        if guessing is not None:
+            warnings.warn(guessing, GuessingWarning, stacklevel=2)
         return self
+
+    def _with_choices(self, learned: Learned) -> KernelClassifier:
+        """Return a copy that has as parameters what this one has chosen while it learned."""
+        return copy.copy(self)
 
     def _check_parameters(self) -> None:
         check_positive("C", self._unit_cost())

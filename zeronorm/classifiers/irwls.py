@@ -18,6 +18,7 @@ the paper appends a one to the inputs, which is a constant for the linear kernel
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +31,7 @@ from zeronorm.kernels import Kernel
 from zeronorm.solvers.gcv import criteria, hat_matrix, working_problem
 from zeronorm.solvers.irwls import SmoothHingePath
 from zeronorm.solvers.output import OutputSolution
-from zeronorm.training import Fit, TrainingProblem
+from zeronorm.training import Fit, Learned, TrainingProblem
 
 #: What "gcv" tries: λ in units of the smallest that leaves no term, gamma in those of "scale".
 LAMS = (0.3, 0.1, 0.03, 0.01, 0.003)
@@ -208,7 +209,7 @@ class IRWLSClassifier(SparseKernelClassifier):
             values = problem.values
             if kernel is not training.kernel:
                 values = kernel.matrix(training.data, problem.vectors)
-            machine = SmoothHingePath(values, problem.targets, problem.cost, self.delta)
+            machine = SmoothHingePath(values, problem.targets, problem.output_cost, self.delta)
             for lam in self._lams(machine):
                 parts = machine.solve(lam, max_steps=self.max_iter)
                 found: dict[str, float] = {
@@ -228,13 +229,17 @@ class IRWLSClassifier(SparseKernelClassifier):
         advice = "Raise max_iter or tol, or take a larger lam."
         return join_outputs(parts, self.tol, type(self).__name__, advice)
 
+    def _with_choices(self, learned: Learned) -> IRWLSClassifier:
+        again = copy.copy(self)
+        again.lam, again.gamma = self.lam_, "scale"  # the rows have the kernel that was chosen
+        return again
+
     def _judge(
         self, parts: list[OutputSolution], machine: SmoothHingePath, lam: float
     ) -> dict[str, float]:
         """Both criteria and the trace of the hat matrix, summed over the outputs."""
         total = {"gcv": 0.0, "loo": 0.0, "trace": 0.0}
-        cost = machine.cost
-        for part, target in zip(parts, machine.targets.T, strict=True):
+        for part, target, cost in zip(parts, machine.targets.T, machine.cost.T, strict=True):
             weight, _ = working_problem(part.scores, target, cost, part.dual, self.delta)
             terms = np.flatnonzero(part.coef)
             left, right = hat_matrix(machine.values[:, terms], part.coef[terms], weight, lam)

@@ -16,7 +16,13 @@ from zeronorm.solvers.prototypes import (
     LargeMargin,
     Prototypes,
 )
-from zeronorm.training import Learned, TrainingRows, gap_warning, learned_expansion
+from zeronorm.training import (
+    Learned,
+    TrainingRows,
+    gap_warning,
+    learned_expansion,
+    own_class_factors,
+)
 
 #: The vectors are learned on samples of so many rows, one after the other, as far as there are.
 SAMPLES = (2_000, 8_000, 32_000)
@@ -48,8 +54,8 @@ class VectorLearner:
 
     def on_rows(self, places: np.ndarray, kernel: Kernel, vectors: Any, coef: Any) -> Prototypes:
         """Put vectors on some of the rows, which stand for all."""
-        targets, cost = self.training.targets[places], self.training.scaled_cost(places)
-        data = self.training.data
+        targets, data = self.training.targets[places], self.training.data
+        cost = self.training.scaled_cost(places)[:, None] * own_class_factors(targets)
         some = data if len(places) == data.shape[0] else data[places]
         return Prototypes(some, LargeMargin(targets, cost), kernel, vectors, coef)
 
@@ -117,7 +123,7 @@ class VectorLearner:
     def finish(self, current: Prototypes, tolerance: float) -> Learned:
         """Solve the coefficients on all rows, as they are, to a duality gap."""
         everyone = np.arange(len(self.training.codes))
-        task = LargeMargin(self.training.targets, self.training.cost)
+        task = LargeMargin(self.training.targets, self.training.output_cost)
         if current.X.shape[0] < len(everyone):
             current = Prototypes(
                 self.training.data, task, current.kernel, current.vectors, current.coef

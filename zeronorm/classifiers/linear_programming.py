@@ -17,7 +17,7 @@ from typing import Any
 from zeronorm.candidates import SparseKernelClassifier
 from zeronorm.classifiers.outputs import join_outputs
 from zeronorm.solvers.hinge_lp import Box, solve_one_norm
-from zeronorm.training import Fit, TrainingProblem
+from zeronorm.training import Fit, TrainingProblem, own_class_factors
 
 
 class OneNormSVC(SparseKernelClassifier):
@@ -133,12 +133,16 @@ class OneNormSVC(SparseKernelClassifier):
         """Return what each output asks of the coefficients."""
         assert problem.places is not None
         caps = self._caps(problem.training, problem.places)
-        return [Box(signs, caps) for signs in problem.targets[problem.places].T]
+        targets = problem.targets[problem.places]
+        factors = own_class_factors(targets)
+        return [Box(signs, caps * more) for signs, more in zip(targets.T, factors.T, strict=True)]
 
     def _solve(self, problem: TrainingProblem) -> Fit:
         parts = [
-            solve_one_norm(problem.values, target, problem.cost, box)
-            for target, box in zip(problem.targets.T, self._boxes(problem), strict=True)
+            solve_one_norm(problem.values, target, cost, box)
+            for target, cost, box in zip(
+                problem.targets.T, problem.output_cost.T, self._boxes(problem), strict=True
+            )
         ]
         advice = "Standardise the features, or take a more moderate C."
         return join_outputs(parts, self.tol, type(self).__name__, advice)

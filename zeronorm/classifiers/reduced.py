@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from zeronorm.candidates import SparseKernelClassifier
 from zeronorm.checks import check_integer
 from zeronorm.classifiers.large_margin import check_terms
-from zeronorm.sampling import stratified_rows
+from zeronorm.sampling import fair_share, stratified_rows
 from zeronorm.solvers.prototypes import RIDGE, LargeMargin
 from zeronorm.training import Fit, TrainingProblem, TrainingRows, gap_warning
 
@@ -144,26 +144,27 @@ class ReducedSVC(SparseKernelClassifier):
         return found
 
     def _choose_candidates(self, training: TrainingRows) -> np.ndarray:
-        """Places of distinct rows, drawn with classes in proportion."""
+        """Places of distinct rows, drawn with classes in proportion, rare ones with more."""
         random, codes = check_random_state(self.random_state), training.codes
         places = np.arange(len(codes))
         pool = max(DRAWN_FROM, DRAWN_FROM_EACH * self.n_terms)
         if len(places) > pool:
-            places = stratified_rows(codes, pool, random, least=0)
+            places = stratified_rows(codes, pool, random)
         if training.kernel.name != "precomputed":
             # In sorted order the draw depends neither on the order of the rows nor on repetitions.
             rows = training.data[places]
             rows = rows.toarray() if sparse.issparse(rows) else rows
             places = places[np.unique(rows + 0.0, axis=0, return_index=True)[1]]
-        _, present = np.unique(codes[places], return_inverse=True)
-        return np.sort(places[stratified_rows(present, self.n_terms, random, least=0)])
+        found, present = np.unique(codes[places], return_inverse=True)
+        least = fair_share(self.n_terms, len(found))
+        return np.sort(places[stratified_rows(present, self.n_terms, random, least=least)])
 
     def _solve(self, problem: TrainingProblem) -> Fit:
         features, to_coef = problem.values, None
         if self.modified:
             to_coef = inverse_root(problem.gram("modified=True"))
             features = features @ to_coef
-        solution = LargeMargin(problem.targets, problem.cost).certified(features, self.tol)
+        solution = LargeMargin(problem.targets, problem.output_cost).certified(features, self.tol)
         coef = solution.weights if to_coef is None else to_coef @ solution.weights
         warning = gap_warning(solution.gap, self.tol)
         history = {

@@ -7,6 +7,7 @@ training data (``term_path.py``): the smallest model within one standard error o
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from typing import Any
 
@@ -257,6 +258,12 @@ class SparseSVC(KernelClassifier):
                 max_iter=self.max_iter,
                 tol=self.tol,
             )
+
+    def _with_choices(self, learned: Learned) -> SparseSVC:
+        again = copy.copy(self)
+        again.n_terms = max(1, learned.expansion.n_terms)
+        again.C, again.gamma, again.n_init, again.verbose = self.C_, self.gamma_, 1, 0
+        return again
 
     def _choose(
         self, training: TrainingRows, random: np.random.RandomState, update: Any

@@ -135,10 +135,10 @@ class SparsityControlledSVC(SparseKernelClassifier):
     def _solve(self, problem: TrainingProblem) -> Fit:
         gram = problem.gram("SparsityControlledSVC")
         parts = [
-            HingeLasso(problem.values, target, problem.cost, gram).solve(
+            HingeLasso(problem.values, target, cost, gram).solve(
                 self.lam, self.tol, max_steps=self.max_iter
             )
-            for target in problem.targets.T
+            for target, cost in zip(problem.targets.T, problem.output_cost.T, strict=True)
         ]
         advice = "Raise max_iter or tol, or take a more moderate C."
         return join_outputs(parts, self.tol, type(self).__name__, advice)

@@ -15,7 +15,7 @@ A rule of ``model_selection.py`` then chooses among all sizes and settings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,7 +26,7 @@ from zeronorm.checks import is_integer
 from zeronorm.classifiers.learned_vectors import VectorLearner
 from zeronorm.kernels import Kernel
 from zeronorm.model_selection import RULES
-from zeronorm.sampling import deal_rows, stratified_rows
+from zeronorm.sampling import stratified_folds, stratified_rows
 from zeronorm.solvers.prototypes import (
     GROWING_STEPS,
     GROWING_TOLERANCE,
@@ -42,8 +42,8 @@ LANDMARKS = 100
 SIZES = ((1, 2, 3, 4), (5, 6, 7, 8), (10, 12, 16), (20, 24, 32), (40, 48, 64))
 
 
-#: A fold learns from at most so many rows, of a rare class at least some, and judges by others.
-LEARNING_ROWS, LEAST_ROWS, JUDGING_ROWS = 2_000, 10, 2_000
+#: A fold learns from at most so many rows, and judges by so many others.
+LEARNING_ROWS, JUDGING_ROWS = 2_000, 2_000
 
 #: What counts as lowering the error, in standard errors.
 WORTHWHILE = 0.25
@@ -130,7 +130,7 @@ def make_folds(training: TrainingRows, cv: Any, random: np.random.RandomState) -
     """
     n_rows = len(training.codes)
     if is_integer(cv):
-        splits = list(_deal(training.codes, cv, random))
+        splits = list(stratified_folds(training.codes, cv, random))
     elif hasattr(cv, "split"):
         splits = list(cv.split(np.zeros((n_rows, 1)), training.codes))
     else:
@@ -153,9 +153,7 @@ def _fold(
 ) -> Fold:
     """Draw the rows of a fold, where there are too many."""
     if len(learn) > LEARNING_ROWS:
-        learn = learn[
-            stratified_rows(training.codes[learn], LEARNING_ROWS, random, least=LEAST_ROWS)
-        ]
+        learn = learn[stratified_rows(training.codes[learn], LEARNING_ROWS, random)]
         # As many margin errors as all rows would make: C means the same as in the final fit.
         rows = replace(training.take(learn), cost=training.scaled_cost(learn))
     else:
@@ -168,25 +166,6 @@ def _fold(
 def _places(training: TrainingRows, rows: np.ndarray) -> np.ndarray:
     """Places of these rows among those that count."""
     return np.flatnonzero(np.isin(training.rows, rows))
-
-
-def _deal(
-    codes: np.ndarray, count: int, random: np.random.RandomState
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Deal the rows out; each class is in every part that is learned from."""
-    sizes = np.bincount(codes)
-    # A class of one row is learned from in every fold, and judged in none.
-    dealt = np.flatnonzero(sizes[codes] > 1)
-    count = min(count, int(np.min(sizes[sizes > 1], initial=count)))
-    if len(dealt) == 0:
-        raise ValueError(
-            "No class has more than one row, which leaves nothing to cross-validate with; "
-            "set n_terms, C and gamma to numbers."
-        )
-    everyone = np.arange(len(codes))
-    for block in deal_rows(codes[dealt], count, random):
-        judge = dealt[block]
-        yield np.setdiff1d(everyone, judge), judge
 
 
 def judge_settings(
@@ -211,10 +190,10 @@ def _judge_landmarks(fold: Fold, Cs: list[float], kernel: Kernel) -> list[float]
     random = np.random.RandomState(fold.seed)
     places = stratified_rows(rows.codes, min(LANDMARKS, len(rows.codes)), random)
     landmarks = rows.dense(places)
-    task = LargeMargin(rows.targets, rows.cost)
+    task = LargeMargin(rows.targets, rows.output_cost)
     current, errors = None, []
     for C in Cs:
-        task.cost = C * rows.cost
+        task.cost = C * rows.output_cost
         if current is None:
             current = Prototypes(rows.data, task, kernel, landmarks)
         else:

@@ -11,10 +11,10 @@ their number, C Σ hinge + ||α||_0, approached by repeated weighted problems:
 At p = 0 these are the paper's. Each round lowers C Σ hinge + (1/p) Σ|α_j|^p, at p = 0
 C Σ hinge + Σ log|α_j|, smoothed at the size at which a term counts as zero (see
 ``solvers/reweighting.py``). Three things differ from the paper: the intercept is not penalised
-(the paper reweights it like a coefficient, which can drive it to zero for good); several classes
-share their vectors, the weight of a vector coming from all its coefficients; and the infinity
-norm, for which the paper's weights (one, on the largest coefficient) leave all others free and
-do not settle, is solved as the linear program it stands for.
+(the paper reweights it like a coefficient, which can drive it to zero for good); of several classes
+each is learned against the rest, with terms of its own (``rounds.py``); and the infinity norm, for
+which the paper's weights (one, on the largest coefficient) leave all others free and do not settle,
+is solved as the linear program it stands for.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 
 from zeronorm.candidates import SparseKernelClassifier
 from zeronorm.checks import check_integer, check_not_negative
-from zeronorm.classifiers.rounds import fit_of_rounds
+from zeronorm.classifiers.rounds import fit_of_rounds, output_problems
 from zeronorm.solvers.hinge_lp import HingeLP, solve_largest_coefficient
 from zeronorm.solvers.hinge_ridge import HingeRidge
 from zeronorm.solvers.reweighting import Penalty, reweight
@@ -191,15 +191,25 @@ class ZeroNormSVC(SparseKernelClassifier):
     def _solve(self, problem: TrainingProblem) -> Fit:
         if self.p == np.inf:
             return self._solve_infinity_norm(problem)
-        data = problem.values, problem.targets, problem.cost
-        if self.variant == "A":
-            weighted: HingeRidge | HingeLP = HingeRidge(*data, quadratic=self._rkhs_norm(problem))
-        else:
-            weighted = HingeLP(*data, multiplicative=self.variant == "W")
-        penalty = Penalty(float(self.p), 2 if self.variant == "A" else 1)
-        result = reweight(weighted, penalty, max_rounds=self.max_iter, tolerance=self.tol)
-        advice = "Rounding allows no further: take a larger gamma or a smaller C."
-        return fit_of_rounds(result, self.tol, "ZeroNormSVC", kind="duality gap", if_stuck=advice)
+        quadratic = self._rkhs_norm(problem)
+        results = []
+        for data in output_problems(problem, problem.output_cost):
+            if self.variant == "A":
+                weighted: HingeRidge | HingeLP = HingeRidge(*data, quadratic=quadratic)
+            else:
+                weighted = HingeLP(*data, multiplicative=self.variant == "W")
+            penalty = Penalty(float(self.p), 2 if self.variant == "A" else 1)
+            results.append(
+                reweight(weighted, penalty, max_rounds=self.max_iter, tolerance=self.tol)
+            )
+        return fit_of_rounds(
+            results,
+            problem.values.shape[1],
+            self.tol,
+            "ZeroNormSVC",
+            kind="duality gap",
+            if_stuck="Rounding allows no further: take a larger gamma or a smaller C.",
+        )
 
     def _rkhs_norm(self, problem: TrainingProblem) -> np.ndarray | None:
         if self.rkhs_weight == 0:
@@ -208,8 +218,8 @@ class ZeroNormSVC(SparseKernelClassifier):
 
     def _solve_infinity_norm(self, problem: TrainingProblem) -> Fit:
         solutions = [
-            solve_largest_coefficient(problem.values, target, problem.cost)
-            for target in problem.targets.T
+            solve_largest_coefficient(problem.values, target, cost)
+            for target, cost in zip(problem.targets.T, problem.output_cost.T, strict=True)
         ]
         coef, intercept, objectives, gaps = map(np.array, zip(*solutions, strict=True))
         terms = np.flatnonzero(np.abs(coef).max(axis=0))

@@ -35,7 +35,7 @@ import numpy as np
 
 from zeronorm.solvers.highs import LinearProgramError, add_columns, add_rows, new_model, run
 from zeronorm.solvers.reweighting import Round
-from zeronorm.solvers.rows import balanced, central_intercept, column_sizes
+from zeronorm.solvers.rows import balanced, central_intercept, column_sizes, per_output
 
 #: Constraints added at once, at the start and later.
 BATCH = 32
@@ -159,7 +159,7 @@ class HingeLP:
         Kernel values of the rows with the candidate vectors.
     targets : ndarray of shape (n, n_outputs)
         Labels -1 and +1 of each output.
-    cost : ndarray of shape (n,)
+    cost : ndarray of shape (n,) or (n, n_outputs)
         Positive cost of each row's hinge.
     multiplicative : bool
         False: weights on the coefficients (B). True: unit weights, columns rescaled (W).
@@ -175,7 +175,10 @@ class HingeLP:
         self.values = values
         self.column_sizes = column_sizes(values)
         self.multiplicative = multiplicative
-        self.programs = [_DualProgram(target, cost) for target in targets.T]
+        self.programs = [
+            _DualProgram(target, costs)
+            for target, costs in zip(targets.T, per_output(cost, targets).T, strict=True)
+        ]
 
     @property
     def n_columns(self) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 from zeronorm.sampling import stratified_rows
 from zeronorm.solvers.hinge_qp import HingeRidgeSolution, Start, solve_hinge_ridge
 from zeronorm.solvers.reweighting import Round
-from zeronorm.solvers.rows import ScaledRows, column_sizes
+from zeronorm.solvers.rows import ScaledRows, column_sizes, per_output
 
 #: Rough rounds with many columns look at so many rows, at least this many of each class.
 SAMPLE_ROWS, SAMPLE_PER_CLASS = 4000, 400
@@ -64,7 +64,7 @@ class HingeRidge:
         Kernel values of the rows with the candidate vectors.
     targets : ndarray of shape (n, n_outputs)
         Labels -1 and +1 of each output.
-    cost : ndarray of shape (n,)
+    cost : ndarray of shape (n,) or (n, n_outputs)
         Positive cost of each row's hinge.
     quadratic : ndarray of shape (m, m), optional
         Positive semidefinite Q: adds 1/2 alpha' Q alpha, for each output.
@@ -77,12 +77,12 @@ class HingeRidge:
         cost: np.ndarray,
         quadratic: np.ndarray | None = None,
     ) -> None:
-        columns = np.arange(values.shape[1])
+        columns, cost = np.arange(values.shape[1]), per_output(cost, targets)
         self.all_rows = _View(values, targets, cost, columns)
         self.sample: _View | None = None
         if len(values) > 2 * SAMPLE_ROWS:
             rows, factor = sample_rows(targets, SAMPLE_ROWS, SAMPLE_PER_CLASS)
-            self.sample = _View(values[rows], targets[rows], factor * cost[rows], columns)
+            self.sample = _View(values[rows], targets[rows], factor[:, None] * cost[rows], columns)
         self.column_sizes = column_sizes(values)
         self.quadratic = quadratic
         self.coef = np.zeros((values.shape[1], targets.shape[1]))
@@ -119,7 +119,9 @@ class HingeRidge:
         coef = np.empty_like(self.coef)
         for k, target in enumerate(view.targets.T):
             start = None if self.is_cold else self._start(view, k, from_coef(self.coef[:, k]), rows)
-            solution = solve_hinge_ridge(rows, target, view.cost, start=start, tolerance=tolerance)
+            solution = solve_hinge_ridge(
+                rows, target, view.cost[:, k], start=start, tolerance=tolerance
+            )
             view.last[k] = solution
             coef[:, k] = to_coef(solution.weights)
             self.intercept[k] = solution.intercept
@@ -134,7 +136,7 @@ class HingeRidge:
             return Start(view.last[k].dual, view.last[k].intercept, weights)
         # First time on these rows: the dual of the smoothed hinge at the current point.
         slack = 1.0 - view.targets[:, k] * (rows.apply(weights) + self.intercept[k])
-        dual = view.cost * np.clip(slack, 0.0, 1.0)
+        dual = view.cost[:, k] * np.clip(slack, 0.0, 1.0)
         return Start(dual, float(self.intercept[k]), weights)
 
     def _loss(self, solved: _View) -> float:
@@ -146,7 +148,7 @@ class HingeRidge:
                 scores = view.last[k].scores
             else:
                 scores = view.scores(self.coef[:, k]) + self.intercept[k]
-            loss += float(view.cost @ np.maximum(1.0 - target * scores, 0.0))
+            loss += float(view.cost[:, k] @ np.maximum(1.0 - target * scores, 0.0))
         if self.quadratic is not None:
             loss += 0.5 * float(np.sum(self.coef * (self.quadratic @ self.coef)))
         return loss

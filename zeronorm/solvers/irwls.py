@@ -28,7 +28,7 @@ from zeronorm.solvers.hinge_lp import HingeLP
 from zeronorm.solvers.hinge_qp import solve_hinge_ridge
 from zeronorm.solvers.line_search import has_fallen, slope_root
 from zeronorm.solvers.output import OutputSolution
-from zeronorm.solvers.rows import ScaledRows, balanced, central_intercept
+from zeronorm.solvers.rows import ScaledRows, balanced, central_intercept, per_output
 
 #: A step that promises less than this, relatively, is rounding.
 NEGLIGIBLE = 1e-13
@@ -47,7 +47,7 @@ class SmoothHingePath:
         Kernel values of the rows with the candidate vectors.
     targets : ndarray of shape (n, n_outputs)
         Labels -1 and +1 of each output.
-    cost : ndarray of shape (n,)
+    cost : ndarray of shape (n,) or (n, n_outputs)
         Positive cost of each row's hinge.
     smoothing : float
         The delta of the module docstring, positive.
@@ -56,13 +56,17 @@ class SmoothHingePath:
     def __init__(
         self, values: np.ndarray, targets: np.ndarray, cost: np.ndarray, smoothing: float
     ) -> None:
-        self.values, self.targets, self.cost, self.delta = values, targets, cost, smoothing
+        self.values, self.targets, self.delta = values, targets, smoothing
+        self.cost = per_output(cost, targets)
         self.programs = HingeLP(values, targets, cost)
 
     def largest_penalty(self) -> float:
         """Penalty from which on no term is worth its price: the intercepts are alone."""
         nothing = ScaledRows(self.values[:, :0], np.ones(0))
-        duals = [solve_hinge_ridge(nothing, target, self.cost).dual for target in self.targets.T]
+        duals = [
+            solve_hinge_ridge(nothing, target, cost).dual
+            for target, cost in zip(self.targets.T, self.cost.T, strict=True)
+        ]
         slopes = (self.targets.T * np.array(duals)) @ self.values
         return float(np.abs(slopes).max(initial=0.0))
 
@@ -78,11 +82,11 @@ class SmoothHingePath:
     def _round(
         self, output: int, penalty: float, coef: np.ndarray, intercept: float, max_steps: int
     ) -> OutputSolution:
-        target = self.targets[:, output]
-        bounds = _Bounds(self, target, penalty)
+        target, cost = self.targets[:, output], self.cost[:, output]
+        bounds = _Bounds(self, target, cost, penalty)
         bounds.add(self.programs.programs[output].beta)
         terms = np.flatnonzero(coef)
-        point = _Point(self, target, penalty, terms, coef[terms], intercept)
+        point = _Point(self, target, cost, penalty, terms, coef[terms], intercept)
         history = [(len(terms), point.objective, bounds.gap(point.objective))]
         while len(history) <= max_steps and point.step():
             bounds.add(point.beta)
@@ -105,15 +109,18 @@ class SmoothHingePath:
 class _Bounds:
     """Best lower bound of the objective so far."""
 
-    def __init__(self, problem: SmoothHingePath, target: np.ndarray, penalty: float) -> None:
-        self.problem, self.target, self.penalty, self.lower = problem, target, penalty, -np.inf
+    def __init__(
+        self, problem: SmoothHingePath, target: np.ndarray, cost: np.ndarray, penalty: float
+    ) -> None:
+        self.problem, self.target, self.cost, self.penalty = problem, target, cost, penalty
+        self.lower = -np.inf
 
     def add(self, beta: np.ndarray) -> None:
         """Take the bound of these dual variables, scaled to be feasible."""
         beta = balanced(beta, self.target)
         use = np.abs((self.target * beta) @ self.problem.values).max(initial=0.0) / self.penalty
         beta = beta / max(1.0, float(use))
-        smooth = float(beta.sum() - beta @ (beta / self.problem.cost))
+        smooth = float(beta.sum() - beta @ (beta / self.cost))
         self.lower = max(self.lower, float(beta.sum()) + self.problem.delta * smooth)
 
     def gap(self, objective: float) -> float:
@@ -128,12 +135,13 @@ class _Point:
         self,
         problem: SmoothHingePath,
         target: np.ndarray,
+        cost: np.ndarray,
         penalty: float,
         terms: np.ndarray,
         coef: np.ndarray,
         intercept: float,
     ) -> None:
-        self.target, self.cost, self.delta = target, problem.cost, problem.delta
+        self.target, self.cost, self.delta = target, cost, problem.delta
         self.penalty, self.terms = penalty, terms
         self.columns = np.column_stack([problem.values[:, terms], np.ones(len(target))])
         self.coef = np.append(coef, intercept)

@@ -32,7 +32,7 @@ from scipy.optimize import minimize
 from zeronorm.kernels import Kernel
 from zeronorm.solvers.hinge_qp import solve_hinge_ridge
 from zeronorm.solvers.rounded_hinge import solve_rounded_hinge
-from zeronorm.solvers.rows import ScaledRows
+from zeronorm.solvers.rows import ScaledRows, per_output
 
 #: Ridge on K^z, as a share of the mean diagonal of the kernel.
 RIDGE = 1e-8
@@ -112,12 +112,12 @@ class LargeMargin:
     ----------
     targets : ndarray of shape (n, n_outputs)
         Labels -1 and +1.
-    cost : ndarray of shape (n,)
+    cost : ndarray of shape (n,) or (n, n_outputs)
         Cost of each row's hinge.
     """
 
     def __init__(self, targets: np.ndarray, cost: np.ndarray) -> None:
-        self.targets, self.cost = targets, cost
+        self.targets, self.cost = targets, per_output(cost, targets)
         self.intercept = np.zeros(targets.shape[1])
 
     def solve(self, features: np.ndarray, start: np.ndarray | None) -> Solution:
@@ -130,8 +130,8 @@ class LargeMargin:
         if start is not None:
             point[:m] = start
         outputs = [
-            solve_rounded_hinge(rows, target, self.cost, near)
-            for target, near in zip(self.targets.T, point.T, strict=True)
+            solve_rounded_hinge(rows, target, cost, near)
+            for target, cost, near in zip(self.targets.T, self.cost.T, point.T, strict=True)
         ]
         point = np.column_stack([output.point for output in outputs])
         pull = np.column_stack([output.pull for output in outputs])
@@ -142,8 +142,8 @@ class LargeMargin:
         """Solve with the hinge as it is, to a relative duality gap."""
         rows = ScaledRows(features, np.ones(features.shape[1]))
         outputs = [
-            solve_hinge_ridge(rows, target, self.cost, tolerance=tolerance)
-            for target in self.targets.T
+            solve_hinge_ridge(rows, target, cost, tolerance=tolerance)
+            for target, cost in zip(self.targets.T, self.cost.T, strict=True)
         ]
         return Solution(
             sum(output.primal for output in outputs),

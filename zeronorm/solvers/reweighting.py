@@ -9,6 +9,11 @@ the last solution is a weight, g(u) <= g(u0) + g'(u0)(u - u0), so every weighted
 the true objective and touches it at the last solution: solving it well enough to get below that
 lowers the true objective, and the loop sees to it that it does. A term whose coefficients reach
 zero is dropped; the later problems have fewer columns.
+
+A penalty such as log |alpha_j| has its lowest value where there are no terms. While the loss is
+shared by many terms, each of them is worth less than its price, and all may vanish together where a
+few of them would be worth theirs. :class:`Annealing` lets the loss speak first: a smooth and weak
+penalty, then a sharp one, under which the terms compete, and only then a strong one.
 """
 
 from __future__ import annotations
@@ -26,6 +31,14 @@ ZERO = 1e-9
 
 #: Relative duality gap asked of the early rounds, whose solutions only steer the weights.
 ROUGH = 0.1
+
+#: Annealing starts with this strength of the penalty, which doubles whenever the coefficients
+#: change by less than the second number, relatively.
+WEAK, SETTLED = 0.1, 0.05
+
+#: Annealing multiplies the size up to which the penalty is smooth by the first number each round,
+#: from the largest term's size to the second share of it; then it is as sharp as it gets.
+SHARPENING, SHARP = 0.3, 1e-2
 
 
 @dataclass
@@ -76,13 +89,16 @@ class Penalty:
     -----
     The size of a term is the 2-norm (power 2) or 1-norm (power 1) of its coefficients over all
     outputs, so that outputs share their terms. ``floor`` (one for each term) is where it counts
-    as zero. With u = size^power and e = floor^power:
+    as zero. With u = size^power and e = (smoothing floor)^power:
     g(u) = ((u + e)^q - e^q) / (power q), q = p / power, and g(u) = log(1 + u/e) / power at q = 0.
+    ``strength`` is a factor of it.
     """
 
     p: float
     power: int
     floor: np.ndarray = field(default_factory=lambda: np.zeros(1))
+    smoothing: float = 1.0
+    strength: float = 1.0
 
     def size(self, coef: np.ndarray) -> np.ndarray:
         """Size of each term."""
@@ -92,16 +108,38 @@ class Penalty:
 
     def scale(self, coef: np.ndarray) -> np.ndarray:
         """Inverse weights, 1 / g' (up to the factor power): no division, whatever vanishes."""
-        u = self.size(coef) ** self.power + self.floor**self.power
-        return u ** (1.0 - self.p / self.power)
+        u = self.size(coef) ** self.power + (self.smoothing * self.floor) ** self.power
+        return u ** (1.0 - self.p / self.power) / self.strength
 
     def value(self, coef: np.ndarray) -> float:
         """Sum of the penalties."""
-        u, e = self.size(coef) ** self.power, self.floor**self.power
+        u, e = self.size(coef) ** self.power, (self.smoothing * self.floor) ** self.power
         q = self.p / self.power
         if q == 0:
-            return float(np.log1p(u / e).sum() / self.power)
-        return float(((u + e) ** q - e**q).sum() / (self.power * q))
+            return self.strength * float(np.log1p(u / e).sum() / self.power)
+        return self.strength * float(((u + e) ** q - e**q).sum() / (self.power * q))
+
+
+class Annealing:
+    """Makes a penalty sharp, then strong, while the loop goes on; see the module docstring."""
+
+    def __init__(self, penalty: Penalty) -> None:
+        self.penalty = penalty
+        penalty.smoothing, penalty.strength = 1.0 / ZERO, WEAK
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the penalty is what it will be."""
+        return self.penalty.smoothing == 1.0 and self.penalty.strength == 1.0
+
+    def advance(self, change: float) -> None:
+        """Prepare the next round, the coefficients having changed by so much, relatively."""
+        penalty = self.penalty
+        if penalty.smoothing > 1.0:
+            is_sharp = penalty.smoothing * ZERO <= SHARP
+            penalty.smoothing = 1.0 if is_sharp else SHARPENING * penalty.smoothing
+        elif change <= SETTLED:
+            penalty.strength = min(1.0, 2.0 * penalty.strength)
 
 
 @dataclass
@@ -111,7 +149,7 @@ class Reweighted:
     ``terms`` are the columns of the original problem that are left, ``change`` the relative
     change of the coefficients in the last round, ``gap`` the last certificate, ``is_stuck`` says
     that rounding kept the last round from lowering the objective, ``history`` has one entry a
-    round.
+    round (its "strength" is that of the penalty; below one only while it is annealed).
     """
 
     terms: np.ndarray
@@ -121,7 +159,7 @@ class Reweighted:
     gap: float = np.inf
     is_stuck: bool = False
     history: dict[str, list[float]] = field(
-        default_factory=lambda: {"terms": [], "objective": [], "gap": []}
+        default_factory=lambda: {"terms": [], "objective": [], "gap": [], "strength": []}
     )
 
     @property
@@ -135,7 +173,12 @@ class Reweighted:
 
 
 def reweight(
-    problem: WeightedProblem, penalty: Penalty, *, max_rounds: int = 50, tolerance: float = 1e-4
+    problem: WeightedProblem,
+    penalty: Penalty,
+    *,
+    max_rounds: int = 50,
+    tolerance: float = 1e-4,
+    anneal: bool = False,
 ) -> Reweighted:
     """Run the loop until the coefficients settle.
 
@@ -151,18 +194,24 @@ def reweight(
     tolerance : float
         Stop when the relative change of the coefficients and the relative duality gap of the
         weighted problem are at most this.
+    anneal : bool
+        Start with a smooth and weak penalty (:class:`Annealing`).
     """
     single = penalty.p == penalty.power
+    annealing = Annealing(penalty) if anneal and not single else None
     terms = np.arange(problem.n_columns)
     unit = 1.0 if single else np.clip(problem.column_sizes.max(initial=0.0), 1e-100, 1e100)
-    equal = np.full(len(terms), unit**-penalty.power)
+    equal = np.full(len(terms), unit**-penalty.power / penalty.strength)
     rough = tolerance if single else max(ROUGH, tolerance)
     first = problem.solve(equal, rough, steering=rough > tolerance)
     penalty.floor = _floor(penalty.size(first.coef), problem.column_sizes)
     result = Reweighted(terms, first.coef, first.intercept, gap=first.gap)
     result.change = 0.0 if single else np.inf
-    objective = _drop_and_record(problem, penalty, result, first.loss)
+    objective, loss = _drop_and_record(problem, penalty, result, first.loss), first.loss
     while result.rounds < max_rounds and not single:
+        if annealing is not None and not annealing.is_over:
+            annealing.advance(result.change)
+            objective = penalty.value(result.coef) + loss
         rough = max(min(0.9 * rough, result.change / 2), tolerance)
         steering = rough > tolerance
         solution, is_lower = _descend(problem, penalty, result.coef, objective, rough, steering)
@@ -173,8 +222,8 @@ def reweight(
         old, result.coef, result.intercept = result.coef, solution.coef, solution.intercept
         norm = np.linalg.norm(result.coef)
         result.change = float(np.linalg.norm(result.coef - old) / norm) if norm > 0 else 0.0
-        objective = _drop_and_record(problem, penalty, result, solution.loss)
-        if result.is_converged(tolerance):
+        objective, loss = _drop_and_record(problem, penalty, result, solution.loss), solution.loss
+        if result.is_converged(tolerance) and (annealing is None or annealing.is_over):
             break
     return result
 
@@ -227,6 +276,7 @@ def _drop_and_record(
         result.terms, result.coef = result.terms[keep], result.coef[keep]
         penalty.floor = penalty.floor[keep]
     objective = penalty.value(result.coef) + loss
-    for key, value in zip(result.history, (len(result.terms), objective, result.gap), strict=True):
+    line = len(result.terms), objective, result.gap, penalty.strength
+    for key, value in zip(result.history, line, strict=True):
         result.history[key].append(value)
     return objective

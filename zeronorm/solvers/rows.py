@@ -18,6 +18,11 @@ def column_sizes(values: np.ndarray) -> np.ndarray:
     return np.maximum(values.max(axis=0), -values.min(axis=0))
 
 
+def per_output(cost: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Costs of shape (n, n_outputs), of costs that have it or are the same for all outputs."""
+    return np.broadcast_to(cost if cost.ndim == 2 else cost[:, None], targets.shape)
+
+
 def balanced(beta: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Scale the heavier class of dual variables down, so that ``target @ beta`` is zero."""
     excess = float(target @ beta)
