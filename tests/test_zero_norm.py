@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 
 from zeronorm import ZeroNormSVC
 from zeronorm.datasets import make_ripley
-from zeronorm.exceptions import GuessingWarning
+from zeronorm.exceptions import PoorFitWarning
 from zeronorm.solvers.reweighting import ZERO
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -445,7 +445,7 @@ def test_no_warning_when_it_converges(make, settings):
     X, y = make()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.simplefilter("ignore", GuessingWarning)  # C = 1 is too little for some
+        warnings.simplefilter("ignore", PoorFitWarning)  # C = 1 is too little for some
         model = ZeroNormSVC(**settings).fit(X, y)
     assert model.history_["gap"][-1] <= 1e-4
 

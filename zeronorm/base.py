@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.checks import all_or_nothing, check_positive
-from zeronorm.exceptions import GuessingWarning
+from zeronorm.exceptions import PoorFitWarning
 from zeronorm.guard import guessing_message
 from zeronorm.kernels import Kernel
 from zeronorm.training import Learned, TrainingRows
@@ -73,14 +73,14 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
                 training, classes = self._training_rows(X, y, sample_weight)
                 learned = self._learn(training)
                 again = self._with_choices(learned)
-                guessing = guessing_message(
+                doubt = learned.doubt or guessing_message(
                     type(self).__name__, training, learned, classes, again._learn
                 )
             self._store(learned, classes)
         if learned.warning is not None:
             warnings.warn(learned.warning, ConvergenceWarning, stacklevel=2)
-        if guessing is not None:
-            warnings.warn(guessing, GuessingWarning, stacklevel=2)
+        if doubt is not None:
+            warnings.warn(doubt, PoorFitWarning, stacklevel=2)
         return self
 
     def _with_choices(self, learned: Learned) -> KernelClassifier:

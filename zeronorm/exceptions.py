@@ -3,5 +3,5 @@
 from __future__ import annotations
 
 
-class GuessingWarning(UserWarning):
-    """A fitted classifier is no better than guessing, although better is possible."""
+class PoorFitWarning(UserWarning):
+    """A fitted classifier is no better than guessing, or far behind what is seen to be possible."""

@@ -180,6 +180,8 @@ class KernelExpansion:
             fits = X.shape[1] >= needed
         if not fits:
             raise ValueError(f"X has {X.shape[1]} features; the expansion takes {needed}.")
+        if self.n_terms == 0:  # nothing to call a kernel function with
+            return np.zeros((X.shape[0], 0))
         return self.kernel.matrix(X, self.vectors)
 
     def prune(self, tolerance: float = 0.0) -> KernelExpansion:

@@ -6,7 +6,8 @@ says nothing about new rows, and with a narrow kernel nothing else is left.
 
 Suspicion is cheap and no verdict: guessing may be the best that can be done. Only for a suspicious
 model the classifier and a plain SVC are cross-validated on the same rows; the warning comes if the
-SVC is clearly better than the model and than guessing, by the rows on which one alone is right.
+SVC is clearly better than the model and than guessing, by the rows on which one alone is right, or
+if the classifier fitted on a part of the rows is clearly better than the model itself.
 """
 
 from __future__ import annotations
@@ -72,17 +73,22 @@ def guessing_message(
     if found is None:
         return None
     model, svc = found
-    guess = training.codes[compared] == share.argmax()
-    if not (_is_clearly_better(svc, model) and _is_clearly_better(svc, guess)):
+    codes = training.codes[compared]
+    final = _predicted(learned.expansion, training.data[compared]) == codes
+    can_be_better = _is_clearly_better(svc, model) and _is_clearly_better(
+        svc, codes == share.argmax()
+    )
+    # Fitted on a part of the rows it may be good, and bad on all: then something went wrong.
+    if not can_be_better and not _is_clearly_better(model, final):
         return None
     weight = training.cost[compared]
-    wrong = [f"{100 * np.average(~each, weights=weight):.1f} %" for each in (model, svc)]
+    wrong = [f"{100 * np.average(~each, weights=weight):.1f} %" for each in (final, model, svc)]
     return (
-        f"{name} has learned little: {learned.expansion.n_terms} terms, wrong on {wrong[0]} of "
-        f"{len(compared)} training rows in cross-validation. Always guessing "
-        f"{classes.tolist()[int(share.argmax())]!r} is wrong on {100 * guessing:.1f} %, "
-        f"SVC(C={REFERENCE_C:g}) on {wrong[1]}. Scale the features, try another gamma or a larger "
-        "C, or class_weight='balanced' if a class is rare."
+        f"{name} has learned little: with {learned.expansion.n_terms} terms it is wrong on "
+        f"{wrong[0]} of {len(compared)} training rows, in cross-validation on {wrong[1]}. Always "
+        f"guessing {classes.tolist()[int(share.argmax())]!r} is wrong on {100 * guessing:.1f} %, "
+        f"SVC(C={REFERENCE_C:g}) in cross-validation on {wrong[2]}. Scale the features, try "
+        "another gamma or a larger C, or class_weight='balanced' if a class is rare."
     )
 
 

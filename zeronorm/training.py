@@ -142,7 +142,10 @@ class Fit:
 
 @dataclass
 class Learned:
-    """A finished model: the expansion, the rows that became terms (where they are), a record."""
+    """A finished model: the expansion, the rows that became terms (where they are), a record.
+
+    ``warning`` says that a solver did not converge, ``doubt`` that the model is poor.
+    """
 
     expansion: KernelExpansion
     support: np.ndarray | None
@@ -150,6 +153,7 @@ class Learned:
     n_iter: int
     history: dict[str, np.ndarray]
     warning: str | None = None
+    doubt: str | None = None
 
 
 def own_class_factors(targets: np.ndarray) -> np.ndarray:

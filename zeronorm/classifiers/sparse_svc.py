@@ -20,8 +20,10 @@ from zeronorm.classifiers.large_margin import check_learnable, check_terms, lear
 from zeronorm.classifiers.term_path import (
     LEARNING_ROWS,
     SIZES,
-    Judged,
+    Choice,
     Setting,
+    far_behind,
+    guessing_error,
     judge_settings,
     judge_sizes,
     make_folds,
@@ -247,17 +249,19 @@ class SparseSVC(KernelClassifier):
     def _learn(self, training: TrainingRows) -> Learned:
         random = check_random_state(self.random_state)
         with progress_bar("SparseSVC", enabled=self.verbose > 0) as update:
-            setting, size = self._choose(training, random, update)
-            update(0.8, f"fitting {size} terms")
-            self.C_, self.gamma_ = setting.C, setting.kernel.gamma
-            return learn_vectors(
-                setting.of(training),
-                size,
+            choice = self._choose(training, random, update)
+            update(0.8, f"fitting {choice.size} terms")
+            self.C_, self.gamma_ = choice.setting.C, choice.setting.kernel.gamma
+            learned = learn_vectors(
+                choice.setting.of(training),
+                choice.size,
                 random,
                 n_init=self.n_init,
                 max_iter=self.max_iter,
                 tol=self.tol,
             )
+            learned.doubt = choice.doubt
+            return learned
 
     def _with_choices(self, learned: Learned) -> SparseSVC:
         again = copy.copy(self)
@@ -265,14 +269,12 @@ class SparseSVC(KernelClassifier):
         again.C, again.gamma, again.n_init, again.verbose = self.C_, self.gamma_, 1, 0
         return again
 
-    def _choose(
-        self, training: TrainingRows, random: np.random.RandomState, update: Any
-    ) -> tuple[Setting, int]:
+    def _choose(self, training: TrainingRows, random: np.random.RandomState, update: Any) -> Choice:
         """Choose C, gamma and the number of terms by cross-validation."""
         costs, kernels = self._costs(len(training.codes)), self._kernels(training)
         self.path_: dict[str, np.ndarray] = {}
         if len(costs) * len(kernels) == 1 and not self._chooses_terms():
-            return Setting(costs[0], kernels[0]), self.n_terms
+            return Choice(Setting(costs[0], kernels[0]), self.n_terms)
         folds = make_folds(training, self.cv, random)
         update(0.0, "choosing C and gamma")
         stand_in = judge_settings(folds, costs, kernels, self.n_jobs)
@@ -282,21 +284,18 @@ class SparseSVC(KernelClassifier):
         def report(done: float, text: str) -> None:
             update(0.2 + 0.6 * done / (len(settings) * sum(map(len, portions))), text)
 
-        judged = judge_sizes(
-            folds, settings, portions, float(stand_in.mean.min()), self.n_jobs, report
-        )
+        aim, guessing = float(stand_in.mean.min()), guessing_error(training)
+        judged = judge_sizes(folds, settings, portions, aim, guessing, self.n_jobs, report)
         self.path_ = judged.best_of_each_size()
-        return self._kept(judged)
+        kept = judged.chosen(self.rule)
+        doubt = far_behind(judged, kept, stand_in) if self._chooses_terms() else None
+        return Choice(judged.settings[kept], judged.sizes[kept], doubt)
 
     def _portions(self, n_rows: int) -> list[tuple[int, ...]]:
         if not self._chooses_terms():
             return [(self.n_terms,)]
         fitting = [tuple(size for size in portion if size <= n_rows) for portion in SIZES]
         return [portion for portion in fitting if portion]
-
-    def _kept(self, judged: Judged) -> tuple[Setting, int]:
-        kept = judged.chosen(self.rule)
-        return judged.settings[kept], judged.sizes[kept]
 
 
 def is_cv(value: Any) -> bool:

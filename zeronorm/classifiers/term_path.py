@@ -10,7 +10,8 @@ Two steps, all inside the training rows.
 2. For each of them vectors are learned on every fold, their number growing along a warm started
    path, until more of them do not help.
 
-A rule of ``model_selection.py`` then chooses among all sizes and settings.
+A rule of ``model_selection.py`` then chooses among all sizes and settings. On few rows many of them
+make the same errors; of these the one with the lowest hinge loss on the held-out rows is taken.
 """
 
 from __future__ import annotations
@@ -48,6 +49,10 @@ LEARNING_ROWS, JUDGING_ROWS = 2_000, 2_000
 #: What counts as lowering the error, in standard errors.
 WORTHWHILE = 0.25
 
+#: A choice is doubtful whose error is above that of the stand-in by this much, and by so many
+#: standard errors of the difference.
+FAR, CLEARLY = 0.05, 2.0
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -62,6 +67,15 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """What was chosen: setting and number of terms, and a sentence if it is doubtful."""
+
+    setting: Setting
+    size: int
+    doubt: str | None = None
+
+
+@dataclass(frozen=True)
 class Fold:
     """Rows to learn from, and rows to judge by."""
 
@@ -69,26 +83,34 @@ class Fold:
     judge: TrainingRows
     seed: int
 
-    def error(self, current: Prototypes) -> float:
-        """Share of the judging rows, by weight, that are put into the wrong class."""
+    def judged(self, current: Prototypes) -> tuple[float, float]:
+        """Share of the judging rows, by weight, that are wrong, and their mean hinge loss."""
         scores = current.scores(self.judge.data)
         several = scores.shape[1] > 1
         codes = scores.argmax(axis=1) if several else (scores[:, 0] > 0).astype(np.intp)
-        return float(np.average(codes != self.judge.codes, weights=self.judge.cost))
+        error = float(np.average(codes != self.judge.codes, weights=self.judge.cost))
+        slack = np.maximum(1.0 - self.judge.targets * scores, 0.0)
+        loss = float(np.sum(self.judge.output_cost * slack) / self.judge.cost.sum())
+        return error, loss
 
 
 @dataclass
 class Judged:
-    """Cross-validated models: setting, number of terms, and the errors on the folds, of each."""
+    """Cross-validated models: setting, terms, and the errors and losses on the folds, of each."""
 
     settings: list[Setting]
     sizes: list[int]
     errors: list[list[float]]
+    losses: list[list[float]]
 
     @property
     def mean(self) -> np.ndarray:
         """Mean error of each."""
         return np.mean(self.errors, axis=1)
+
+    def rank(self, i: int) -> tuple[float, float]:
+        """Return what orders models: the mean error, up to rounding, and the mean loss."""
+        return round(float(np.mean(self.errors[i])), 9), float(np.mean(self.losses[i]))
 
     @property
     def standard_error(self) -> np.ndarray:
@@ -104,7 +126,9 @@ class Judged:
         }
         results["mean_test_accuracy"] = accuracy.mean(axis=1)
         results["mean_test_terms"] = np.array(self.sizes, dtype=float)
-        return RULES[rule](results)
+        kept = RULES[rule](results)
+        rivals = [i for i, size in enumerate(self.sizes) if size == self.sizes[kept]]
+        return min(rivals, key=self.rank)
 
     def best_of_each_size(self) -> dict[str, np.ndarray]:
         """Size, error, standard error, C and gamma of the most accurate model of each size."""
@@ -112,7 +136,7 @@ class Judged:
         places = []
         for size in sorted(set(self.sizes)):
             of_size = [i for i, one in enumerate(self.sizes) if one == size]
-            places.append(min(of_size, key=lambda i: (mean[i], i)))
+            places.append(min(of_size, key=self.rank))
         return {
             "terms": np.array([self.sizes[i] for i in places]),
             "error": mean[places],
@@ -175,37 +199,38 @@ def judge_settings(
     tables = Parallel(n_jobs=n_jobs)(
         delayed(_judge_landmarks)(fold, Cs, kernel) for kernel in kernels for fold in folds
     )
-    settings, errors = [], []
+    judged = Judged([], [], [], [])
     for i, kernel in enumerate(kernels):
-        of_kernel = tables[i * len(folds) : (i + 1) * len(folds)]
-        for C, of_folds in zip(Cs, zip(*of_kernel, strict=True), strict=True):
-            settings.append(Setting(C, kernel))
-            errors.append(list(of_folds))
-    return Judged(settings, [0] * len(settings), errors)
+        of_kernel = np.array(tables[i * len(folds) : (i + 1) * len(folds)])
+        judged.settings += [Setting(C, kernel) for C in Cs]
+        judged.sizes += [0] * len(Cs)
+        judged.errors += of_kernel[:, :, 0].T.tolist()
+        judged.losses += of_kernel[:, :, 1].T.tolist()
+    return judged
 
 
-def _judge_landmarks(fold: Fold, Cs: list[float], kernel: Kernel) -> list[float]:
-    """Errors of the SVM in the span of some landmarks, for growing C."""
+def _judge_landmarks(fold: Fold, Cs: list[float], kernel: Kernel) -> list[tuple[float, float]]:
+    """Judge the SVM in the span of some landmarks, for growing C."""
     rows = fold.learn
     random = np.random.RandomState(fold.seed)
     places = stratified_rows(rows.codes, min(LANDMARKS, len(rows.codes)), random)
     landmarks = rows.dense(places)
     task = LargeMargin(rows.targets, rows.output_cost)
-    current, errors = None, []
+    current, found = None, []
     for C in Cs:
         task.cost = C * rows.output_cost
         if current is None:
             current = Prototypes(rows.data, task, kernel, landmarks)
         else:
             current.solve(current.coef)
-        errors.append(fold.error(current))
-    return errors
+        found.append(fold.judged(current))
+    return found
 
 
 def promising(judged: Judged) -> list[Setting]:
     """Return the most accurate setting, and the widest kernel within a standard error of it."""
     mean = judged.mean
-    order = sorted(range(len(mean)), key=lambda i: (mean[i], judged.settings[i].C))
+    order = sorted(range(len(mean)), key=judged.rank)
     limit = mean[order[0]] + judged.standard_error[order[0]]
     good = [judged.settings[i] for i in order if mean[i] <= limit]
     widest = min(setting.kernel.gamma for setting in good)
@@ -218,17 +243,18 @@ def judge_sizes(
     settings: list[Setting],
     portions: list[tuple[int, ...]],
     aim: float,
+    guessing: float,
     n_jobs: int | None,
     report: Callable[[float, str], None],
 ) -> Judged:
     """Cross-validate learned vectors along the sizes, until more of them do not help.
 
     It goes on after a portion of sizes if the last half of it has lowered the best error by what
-    counts (:data:`WORTHWHILE`), or if it has lowered it at all and that error is still a standard
-    error above ``aim``, the error of the stand-in; with the settings that are within a standard
-    error of the best.
+    counts (:data:`WORTHWHILE`), or if that error is still a standard error above ``aim``, the error
+    of the stand-in, and the portion has lowered it at all or there is nothing to lower yet: it is
+    no less than ``guessing``. It goes on with the settings within a standard error of the best.
     """
-    judged = Judged([], [], [])
+    judged = Judged([], [], [], [])
     states: dict[Setting, list[Any]] = {setting: [None] * len(folds) for setting in settings}
     for portion in portions:
         results = Parallel(n_jobs=n_jobs)(
@@ -240,11 +266,12 @@ def judge_sizes(
         for i, setting in enumerate(states):
             of_setting = results[i * len(folds) : (i + 1) * len(folds)]
             states[setting] = [state for state, _ in of_setting]
-            errors = np.array([errors for _, errors in of_setting])
-            lowest[setting] = errors.mean(axis=0).min()
+            found = np.array([found for _, found in of_setting])
+            lowest[setting] = found[:, :, 0].mean(axis=0).min()
             judged.settings += [setting] * len(portion)
             judged.sizes += portion
-            judged.errors += errors.T.tolist()
+            judged.errors += found[:, :, 0].T.tolist()
+            judged.losses += found[:, :, 1].T.tolist()
         path = judged.best_of_each_size()
         error, half = path["error"], len(portion) // 2
         best = int(error.argmin())
@@ -252,7 +279,7 @@ def judge_sizes(
         report(len(judged.sizes), f"{portion[-1]} terms, error {error[best]:.4f}")
         before = np.min(error[: len(error) - len(portion) + half], initial=1.0)
         is_late = error[best] < before - WORTHWHILE * spread
-        is_new = best >= len(error) - len(portion)
+        is_new = best >= len(error) - len(portion) or error[best] >= guessing
         if not (is_late or (is_new and error[best] > aim + spread)):
             break
         states = {
@@ -265,8 +292,8 @@ def judge_sizes(
 
 def _grow(
     setting: Setting, fold: Fold, state: tuple[Any, ...] | None, sizes: tuple[int, ...]
-) -> tuple[tuple[Any, ...], list[float]]:
-    """Errors at these sizes, and where the vectors are then."""
+) -> tuple[tuple[Any, ...], list[tuple[float, float]]]:
+    """Judge these sizes, and say where the vectors are then."""
     training = setting.of(fold.learn)
     if state is None:
         learner = VectorLearner(training, np.random.RandomState(fold.seed))
@@ -275,11 +302,32 @@ def _grow(
         random, kernel, vectors = state
         learner = VectorLearner(training, random)
         current = learner.at(vectors, kernel)
-    errors = []
+    found = []
     for size in sizes:
         if size > 1:
             learner.grow(current, size)
         else:
             learner.descend(current, GROWING_STEPS, GROWING_TOLERANCE)
-        errors.append(fold.error(current))
-    return (learner.random, current.kernel, current.vectors), errors
+        found.append(fold.judged(current))
+    return (learner.random, current.kernel, current.vectors), found
+
+
+def guessing_error(training: TrainingRows) -> float:
+    """Error of always guessing the commonest class, by weight."""
+    return 1.0 - float(
+        np.bincount(training.codes, weights=training.cost).max() / training.cost.sum()
+    )
+
+
+def far_behind(judged: Judged, kept: int, stand_in: Judged) -> str | None:
+    """Return a sentence if the model that was chosen is far behind the stand-in, fold by fold."""
+    best = min(range(len(stand_in.errors)), key=stand_in.rank)
+    difference = np.array(judged.errors[kept]) - np.array(stand_in.errors[best])
+    spread = difference.std(ddof=1) / np.sqrt(len(difference))
+    if difference.mean() <= max(FAR, CLEARLY * spread):
+        return None
+    return (
+        f"Few terms do not do here: with {judged.sizes[kept]} of them the cross-validated error is "
+        f"{100 * judged.mean[kept]:.1f} %, that of an SVM in the span of {LANDMARKS} training rows "
+        f"{100 * stand_in.mean[best]:.1f} %. Try rule='best', a larger n_terms, or an SVC."
+    )
