@@ -23,6 +23,7 @@ CHEAP = {
     "SparseSVC": {"C": (1.0, 10.0), "gamma": "scale", "cv": 2, "n_init": 1, "max_iter": 20},
     "SparseLargeMarginClassifier": {"n_terms": 3, "max_iter": 10},
     "ReducedSVC": {"n_terms": 3},
+    "RelevanceVectorClassifier": {"max_iter": 30},
     "ZeroNormSVC": {"max_iter": 3},
 }
 
