@@ -10,7 +10,7 @@ READY := $(VENV)/.ready
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 DEMO := build/demo
 
-.PHONY: help demo test lint format papers bench bench-quick clean
+.PHONY: help demo test lint format papers sweep fuzz bench bench-quick clean
 
 help:
 	@echo "make demo    fit a sparse classifier on a small CSV file and predict a few rows with it"
@@ -18,6 +18,8 @@ help:
 	@echo "make lint    ruff (lint and format) and mypy"
 	@echo "make format  let ruff rewrite what it can"
 	@echo "make papers  the slow checks against published figures"
+	@echo "make sweep   every classifier against SVC on hundreds of generated problems, in minutes"
+	@echo "make fuzz    ten thousand calls with unhappy input; lists every distinct failure"
 	@echo "make bench-quick  a tenth of every benchmark, in minutes, into build/bench-quick"
 	@echo "make bench   every benchmark, in hours; rewrites benchmarks/RESULTS.md and README"
 	@echo "make clean   remove everything the other targets made, .venv included"
@@ -42,6 +44,13 @@ format: $(READY)
 
 papers: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m papers tests/papers
+
+# Options go into SWEEP and FUZZ: make sweep SWEEP="--only SparseSVC --seeds 8:12"
+sweep: $(READY)
+	$(ONE_THREAD) $(BIN)/python -m tests.sweep $(SWEEP)
+
+fuzz: $(READY)
+	$(ONE_THREAD) $(BIN)/python -m tests.fuzz $(FUZZ)
 
 # Where data are missing (see benchmarks/data.py), a study leaves them out and says so.
 bench: $(READY)

@@ -1,31 +1,12 @@
 """scikit-learn's own checks, over every estimator in the package."""
 
 import inspect
-import pkgutil
-from importlib import import_module
 
 import pytest
-from sklearn.base import BaseEstimator
+from fuzz.estimators import all_estimators
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zeronorm
-
-#: Steps of the command line's own pipelines, not meant for import.
-INTERNAL = {"zeronorm.comparison", "zeronorm.table_model"}
-
-
-def all_estimators():
-    """Every estimator class defined in the package, also one that __init__.py forgets."""
-    found = set()
-    for module in pkgutil.walk_packages(zeronorm.__path__, "zeronorm."):
-        for _, item in inspect.getmembers(import_module(module.name), inspect.isclass):
-            if item.__name__.startswith("_"):
-                continue
-            own = item.__module__.startswith("zeronorm.") and item.__module__ not in INTERNAL
-            if own and issubclass(item, BaseEstimator) and not inspect.isabstract(item):
-                found.add(item)
-    return sorted(found, key=lambda item: item.__name__)
-
 
 #: Of the estimators that choose their parameters, less to choose from.
 CHEAP = {"SparseSVC": {"C": (1.0, 10.0), "gamma": "scale", "cv": 3, "n_init": 1}}

@@ -1,0 +1,25 @@
+"""Every estimator of the package, found and not listed."""
+
+import inspect
+import pkgutil
+from importlib import import_module
+
+from sklearn.base import BaseEstimator
+
+import zeronorm
+
+#: Steps of the command line's own pipelines, not meant for import.
+INTERNAL = {"zeronorm.comparison", "zeronorm.table_model"}
+
+
+def all_estimators():
+    """Every estimator class defined in the package, also one that __init__.py forgets."""
+    found = set()
+    for module in pkgutil.walk_packages(zeronorm.__path__, "zeronorm."):
+        for _, item in inspect.getmembers(import_module(module.name), inspect.isclass):
+            if item.__name__.startswith("_"):
+                continue
+            own = item.__module__.startswith("zeronorm.") and item.__module__ not in INTERNAL
+            if own and issubclass(item, BaseEstimator) and not inspect.isabstract(item):
+                found.add(item)
+    return sorted(found, key=lambda item: item.__name__)

@@ -1,0 +1,1 @@
+"""A differential sweep: every classifier against SVC on small problems that nobody has chosen."""
