@@ -1,6 +1,6 @@
 """A look at every fitted classifier: no model that only guesses goes out without a word.
 
-A model is suspicious if it is right on no training row of some class, or wrong nearly as often as
+A model is suspicious if it is wrong on most training rows of some class, or nearly as often as
 guessing the commonest class. A row that is a term of the model is judged without that term: it
 says nothing about new rows, and with a narrow kernel nothing else is left.
 
@@ -24,17 +24,18 @@ from zeronorm.expansion import KernelExpansion
 from zeronorm.sampling import stratified_folds, stratified_rows
 from zeronorm.training import Learned, TrainingRows
 
-#: Wrong on this share of the rows on which guessing is wrong, a model is suspicious.
-NEARLY = 0.8
+#: A model is suspicious that is wrong on this share of the rows on which guessing is wrong, or
+#: right on less than this share of the rows of some class.
+NEARLY, FOUND = 0.8, 0.5
 
 #: The model is looked at on so many rows at most, and cross-validated on so many of them.
-LOOKED_AT, COMPARED = 5_000, 1_000
+LOOKED_AT, COMPARED = 5_000, 400
 
-#: Folds: the first number up to the second number of rows, the third beyond.
-FOLDS_OF_FEW, FEW, FOLDS = 10, 200, 3
+#: Fewest and most folds, and rows that are learned from in all of them together, about.
+FEWEST, MOST, LEARNED = 3, 20, 1_200
 
 #: Cost of the SVC, most iterations of libsvm, and by how many standard deviations it must win.
-REFERENCE_C, MAX_ITER, CLEARLY = 10.0, 100_000, 2.0
+REFERENCE_C, MAX_ITER, CLEARLY = 10.0, 100_000, 1.64
 
 
 def guessing_message(
@@ -61,9 +62,9 @@ def guessing_message(
     """
     random = np.random.RandomState(0)
     places = _some(training, np.arange(len(training.codes)), LOOKED_AT, random)
-    codes, weight = training.codes[places], training.cost[places]
+    codes, weight = training.codes[places], training.scaled_cost(places)
     right = _judged_alone(training, learned, places) == codes
-    is_found = np.bincount(codes, weights=right, minlength=len(classes)) > 0
+    is_found = np.bincount(codes, weights=right) >= FOUND * np.bincount(codes)
     share = np.bincount(codes, weights=weight) / weight.sum()
     error, guessing = 1.0 - float(np.average(right, weights=weight)), 1.0 - float(share.max())
     if is_found.all() and error < NEARLY * guessing:
@@ -81,7 +82,7 @@ def guessing_message(
     # Fitted on a part of the rows it may be good, and bad on all: then something went wrong.
     if not can_be_better and not _is_clearly_better(model, final):
         return None
-    weight = training.cost[compared]
+    weight = training.scaled_cost(compared)
     wrong = [f"{100 * np.average(~each, weights=weight):.1f} %" for each in (final, model, svc)]
     return (
         f"{name} has learned little: with {learned.expansion.n_terms} terms it is wrong on "
@@ -101,11 +102,11 @@ def _is_clearly_better(one: np.ndarray, other: np.ndarray) -> bool:
 def _some(
     training: TrainingRows, places: np.ndarray, most: int, random: np.random.RandomState
 ) -> np.ndarray:
-    """At most so many of the places, all classes among them."""
+    """At most so many of the places, rare classes with more than their share."""
     if len(places) <= most:
         return places
     _, codes = np.unique(training.codes[places], return_inverse=True)
-    return places[stratified_rows(codes, most, random, least=1)]
+    return places[stratified_rows(codes, most, random)]
 
 
 def _judged_alone(training: TrainingRows, learned: Learned, places: np.ndarray) -> np.ndarray:
@@ -140,7 +141,7 @@ def _cross_validated(
         return None  # nothing to cross-validate with
     data, kernel = _reference_data(training, places)
     right = np.zeros((2, len(places)), dtype=bool)
-    count = FOLDS_OF_FEW if len(places) <= FEW else FOLDS
+    count = int(np.clip(LEARNED // len(places), FEWEST, MOST))
     for learn, judge in stratified_folds(codes, count, random):
         rows = replace(training.take(places[learn]), cost=training.scaled_cost(places[learn]))
         columns = learn if kernel == "precomputed" else slice(None)
