@@ -56,16 +56,30 @@ def solve_rounded_hinge(
         Where to start.
     """
     state = _State(rows, target, cost, start)
-    nothing = np.zeros(len(start))
-    nothing[-1] = central_intercept(np.zeros(len(target)), target, cost, WIDTH)
+    intercept, value = _intercept_alone(target, cost)
     # A start that is worse than no weights at all would be a long way round.
-    if not state.value <= state.value_at(nothing, 1.0 - target * nothing[-1]):
-        state = _State(rows, target, cost, nothing)
+    if not state.value <= value:
+        state = _State(rows, target, cost, np.append(np.zeros(len(start) - 1), intercept))
     for _ in range(MAX_NEWTON):
         if not state.newton_step():
             break
     state.centre()
     return RoundedSolution(state.value, state.point, target * state.dual)
+
+
+def _intercept_alone(target: np.ndarray, cost: np.ndarray) -> tuple[float, float]:
+    """Best intercept and its value without weights.
+
+    The rows of the heavier class are then on the bend, so far that their pulls balance the others;
+    with equal classes, the middle of all that is as good.
+    """
+    excess, total = float(target @ cost), float(cost.sum())
+    lighter, heavier = 0.5 * (total - abs(excess)), 0.5 * (total + abs(excess))
+    if abs(excess) <= 1e-12 * total:
+        return 0.0, (1.0 - 0.5 * WIDTH) * total
+    slack = WIDTH * lighter / heavier
+    value = lighter * (2.0 - slack - 0.5 * WIDTH) + heavier * slack**2 / (2.0 * WIDTH)
+    return float(np.sign(excess)) * (1.0 - slack), value
 
 
 class _State:
