@@ -19,6 +19,7 @@ from rich.text import Text
 
 from zeronorm import __version__
 from zeronorm.comparison import Plan, Result, Rows, compare, count_fits
+from zeronorm.interruption import Interruption, ignore_signals, interruptible
 from zeronorm.progress import progress_bar
 from zeronorm.table_model import TableEncoder, TableModel, check_output, save_text
 from zeronorm.table_selection import ColumnChoice, choose_columns
@@ -100,7 +101,7 @@ def fit(
     Text columns become categories, gaps are filled, numbers are standardised; all of that is saved
     with the model, so that `zeronorm predict` takes the raw file.
     """
-    with _one_sentence_errors():
+    with _clean_end():
         _check_processes(n_jobs)
         if out is not None:
             _check_out(out, data)
@@ -120,6 +121,7 @@ def fit(
         )
         Console().print(comparison_table(results, models, classes, title=f"{data.name}: {target}"))
         if out is not None:
+            ignore_signals()
             models[-1].save(out)
             _print_notes([f"Saved {results[-1].name} as {out}."])
 
@@ -137,7 +139,7 @@ def predict(
 
     The columns may stand in any order; those that the model does not know are passed over.
     """
-    with _one_sentence_errors():
+    with _clean_end():
         if out is not None:
             _check_out(out, model, data)
         fitted = TableModel.load(model)
@@ -145,9 +147,10 @@ def predict(
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows([[fitted.target], *zip(predictions)])
         if out is not None:
+            ignore_signals()
             save_text(out, text.getvalue())
-        else:
-            typer.echo(text.getvalue(), nl=False)
+    if out is None:
+        typer.echo(text.getvalue(), nl=False)
 
 
 @app.command()
@@ -176,7 +179,7 @@ def select(
     Beside them stands the cross-validated error of a linear SVM on so many columns, selected anew
     in every fold. A column of categories is selected as a whole.
     """
-    with _one_sentence_errors():
+    with _clean_end():
         _check_processes(n_jobs)
         if norm not in ("l1", "l2"):
             raise TableError(f"--norm is 'l2' or 'l1', not '{norm}'.")
@@ -196,18 +199,24 @@ def select(
         Console().print(choice_table(choice, classes, title=f"{data.name}: {target}"))
         if out is not None:
             chosen = {columns[place].name for place in choice.order}
-            save_text(out, read_table(data).to_csv([target, *chosen]))
+            reduced = read_table(data).to_csv([target, *chosen])
+            ignore_signals()
+            save_text(out, reduced)
             _print_notes([f"Saved '{target}' and {len(chosen)} columns as {out}."])
 
 
 @contextmanager
-def _one_sentence_errors() -> Iterator[None]:
-    """Turn what is wrong with a file into one sentence on stderr and exit code 2."""
+def _clean_end() -> Iterator[None]:
+    """Turn what is wrong with a file, and an interruption, into one sentence and an exit code."""
     try:
-        yield
+        with interruptible():
+            yield
     except TableError as error:
         typer.echo(f"zeronorm: {error}", err=True)
         raise typer.Exit(2) from None
+    except Interruption as interruption:
+        typer.echo("Interrupted; nothing was written.", err=True)
+        raise typer.Exit(interruption.exit_code) from None
 
 
 def _print_notes(notes: Iterable[str]) -> None:

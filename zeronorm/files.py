@@ -157,7 +157,10 @@ def without_checksum(data: dict[str, Any], keys: Iterable[str]) -> dict[str, Any
 
 def _checksum(data: dict[str, Any]) -> str:
     """SHA-256 of the values, however they are laid out as text."""
-    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    try:
+        text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    except RecursionError as error:  # lists in lists, almost too many of them to be read at all
+        raise ValueError(f"The content is no model: {error}.") from error
     return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
