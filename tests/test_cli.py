@@ -16,6 +16,7 @@ from sklearn.svm import SVC
 from zeronorm import __version__, cli, comparison
 from zeronorm.classifiers import sparse_svc
 from zeronorm.comparison import Contender, Plan, Rows, compare, time_prediction
+from zeronorm.progress import counting_bar
 from zeronorm.table_model import TableEncoder, TableModel
 from zeronorm.tabular import Column, read_table
 
@@ -439,6 +440,20 @@ class TestBadInput:
         assert "No space left on device" in err
         assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
 
+    @pytest.mark.parametrize("command", ["fit", "select", "predict"])
+    def test_an_output_that_is_full(self, fit, data, tmp_path, command):
+        model = tmp_path / "model.json"
+        fit(data, "--out", model)
+        options = ["--target", "answer", "--folds", "3", "--n-jobs", "1"]
+        arguments = [model, data] if command == "predict" else [data, *options]
+        program = [sys.executable, "-c", "from zeronorm.cli import main; main()", command]
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([*program, *arguments], stdout=full, stderr=subprocess.PIPE)
+        assert done.returncode == 2
+        sentence = "zeronorm: Standard output cannot be written: No space left on device.\n"
+        assert done.stderr.decode().endswith(sentence)
+        assert b"Traceback" not in done.stderr
+
     def test_interrupt(self, fit, data, tmp_path, monkeypatch):
         def interrupted(*_):
             raise KeyboardInterrupt
@@ -554,13 +569,13 @@ class TestProgressBar:
     def test_it_follows_the_file(self):
         screen = io.StringIO()
         console = Console(file=screen, force_terminal=True, width=80)
-        with cli._progress_bar(console, total=4) as path, open(path, "ab") as file:
+        with counting_bar(console, 4, "fitting") as path, open(path, "ab") as file:
             file.write(b"...")
         assert "75%" in screen.getvalue()
 
     def test_none_where_nobody_looks(self):
         screen = io.StringIO()
-        with cli._progress_bar(Console(file=screen), total=4) as path:
+        with counting_bar(Console(file=screen), 4, "fitting") as path:
             assert path is None
         assert screen.getvalue() == ""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import tempfile
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +18,7 @@ from rich.text import Text
 from zeronorm import __version__
 from zeronorm.comparison import Plan, Result, Rows, compare, count_fits
 from zeronorm.interruption import Interruption, ignore_signals, interruptible
-from zeronorm.progress import progress_bar
+from zeronorm.progress import counting_bar
 from zeronorm.table_model import TableEncoder, TableModel, check_output, save_text
 from zeronorm.table_selection import ColumnChoice, choose_columns
 from zeronorm.tabular import (
@@ -110,7 +108,9 @@ def fit(
         _print_notes(notes)
         rows = Rows(to_matrix(table, columns), classes.codes, TableEncoder(columns))
         _check_terms(terms, len(rows.y), folds)
-        with _progress_bar(Console(stderr=True), count_fits(folds)) as counter_path:
+        with counting_bar(
+            Console(stderr=True), count_fits(folds), "tuning and fitting"
+        ) as counter_path:
             plan = Plan(folds, n_jobs, random_state, counter_path, terms or "auto")
             results = compare(rows, plan)
         models = [
@@ -119,7 +119,9 @@ def fit(
         _print_notes(
             f"{r.name} did not converge: {r.final.warning}" for r in results if r.final.warning
         )
-        Console().print(comparison_table(results, models, classes, title=f"{data.name}: {target}"))
+        with _screen():
+            title = f"{data.name}: {target}"
+            Console().print(comparison_table(results, models, classes, title))
         if out is not None:
             ignore_signals()
             models[-1].save(out)
@@ -150,7 +152,8 @@ def predict(
             ignore_signals()
             save_text(out, text.getvalue())
     if out is None:
-        typer.echo(text.getvalue(), nl=False)
+        with _one_sentence_errors(), _screen():
+            typer.echo(text.getvalue(), nl=False)
 
 
 @app.command()
@@ -192,11 +195,12 @@ def select(
             _print_notes([f"There are {len(columns)} columns to select from; all are taken."])
             features = len(columns)
         rows = Rows(to_matrix(table, columns), classes.codes, TableEncoder(columns))
-        with _progress_bar(Console(stderr=True), folds + 1, "selecting") as counter_path:
+        with counting_bar(Console(stderr=True), folds + 1, "selecting") as counter_path:
             plan = Plan(folds, n_jobs, random_state, counter_path)
             choice = choose_columns(rows, plan, features, norm)
         _print_notes([choice.warning] if choice.warning else [])
-        Console().print(choice_table(choice, classes, title=f"{data.name}: {target}"))
+        with _screen():
+            Console().print(choice_table(choice, classes, title=f"{data.name}: {target}"))
         if out is not None:
             chosen = {columns[place].name for place in choice.order}
             reduced = read_table(data).to_csv([target, *chosen])
@@ -207,16 +211,34 @@ def select(
 
 @contextmanager
 def _clean_end() -> Iterator[None]:
-    """Turn what is wrong with a file, and an interruption, into one sentence and an exit code."""
+    """Let an error, and an interruption before anything is written, end in a sentence."""
     try:
-        with interruptible():
+        with _one_sentence_errors(), interruptible():
             yield
-    except TableError as error:
-        typer.echo(f"zeronorm: {error}", err=True)
-        raise typer.Exit(2) from None
     except Interruption as interruption:
         typer.echo("Interrupted; nothing was written.", err=True)
         raise typer.Exit(interruption.exit_code) from None
+
+
+@contextmanager
+def _one_sentence_errors() -> Iterator[None]:
+    """Turn what is wrong with a file into one sentence on stderr and exit code 2."""
+    try:
+        yield
+    except TableError as error:
+        typer.echo(f"zeronorm: {error}", err=True)
+        raise typer.Exit(2) from None
+
+
+@contextmanager
+def _screen() -> Iterator[None]:
+    """Say that the disk behind a redirected output is full; a reader may leave a pipe early."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise TableError(f"Standard output cannot be written: {error.strerror}.") from None
 
 
 def _print_notes(notes: Iterable[str]) -> None:
@@ -268,37 +290,6 @@ def _training_rows(path: Path, target: str, folds: int) -> tuple[Table, Target]:
             "or take its rows out."
         )
     return table, classes
-
-
-@contextmanager
-def _progress_bar(
-    console: Console, total: int, description: str = "tuning and fitting"
-) -> Iterator[str | None]:
-    """Show a bar that follows the size of a file, whose name it yields; none if nobody looks."""
-    if not console.is_terminal:
-        yield None
-        return
-    with (
-        tempfile.NamedTemporaryFile(prefix="zeronorm-progress-") as file,
-        progress_bar(description, console=console) as update,
-    ):
-        finished = threading.Event()
-
-        def show_count() -> None:
-            update(Path(file.name).stat().st_size / total)
-
-        def follow() -> None:
-            while not finished.wait(0.2):
-                show_count()
-
-        follower = threading.Thread(target=follow, daemon=True)
-        follower.start()
-        try:
-            yield file.name
-        finally:
-            finished.set()
-            follower.join()
-            show_count()
 
 
 def comparison_table(

@@ -342,5 +342,5 @@ class Kernel:
         if data["name"] not in KERNELS:
             raise ValueError(f"Unknown kernel {data['name']!r} in the file.")
         kernel = cls(data["name"], data["gamma"], data["degree"], data["coef0"])
-        # NumPy multiplies no matrix by an integer of more than 64 bits.
+        # NumPy 1 multiplies no matrix by an integer of more than 64 bits.
         return cls(kernel.name, float(kernel.gamma), float(kernel.degree), float(kernel.coef0))
