@@ -10,11 +10,12 @@ READY := $(VENV)/.ready
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 DEMO := build/demo
 
-.PHONY: help demo test lint format papers sweep fuzz bench bench-quick clean
+.PHONY: help demo test floors lint format papers sweep fuzz bench bench-quick clean
 
 help:
 	@echo "make demo    fit a sparse classifier on a small CSV file and predict a few rows with it"
 	@echo "make test    the fast tests"
+	@echo "make floors  the same with the oldest versions that pyproject.toml allows"
 	@echo "make lint    ruff (lint and format) and mypy"
 	@echo "make format  let ruff rewrite what it can"
 	@echo "make papers  the slow checks against published figures"
@@ -32,6 +33,16 @@ demo: $(READY)
 
 test: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2
+
+FLOORS := build/floors
+PINS := import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+  print(*(d.replace(">=", "==") for d in p["dependencies"] + p["optional-dependencies"]["test"]))
+
+floors:
+	rm -rf $(FLOORS)
+	$(PYTHON) -m venv $(FLOORS)
+	$(FLOORS)/bin/python -m pip install --quiet . $$($(PYTHON) -c '$(PINS)')
+	$(ONE_THREAD) $(FLOORS)/bin/python -m pytest -n 2
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from sklearn.svm import SVC
 from zeronorm import __version__, cli, comparison
 from zeronorm.classifiers import sparse_svc
 from zeronorm.comparison import Contender, Plan, Rows, compare, time_prediction
+from zeronorm.progress import counting_bar
 from zeronorm.table_model import TableEncoder, TableModel
 from zeronorm.tabular import Column, read_table
 
@@ -384,6 +386,50 @@ class TestBadInput:
         model.write_text(text[: len(text) // 2])
         assert_one_sentence(*run("predict", model, data), "is damaged")
 
+    def test_a_model_whose_kernel_has_no_finite_values(self, fit, run, data, tmp_path):
+        model, out_path = tmp_path / "model.json", tmp_path / "out.csv"
+        fit(data, "--out", model)
+        document = json.loads(model.read_text())
+        del document["checksum"]
+        document["expansion"]["kernel"] |= {"name": "poly", "degree": 2.5}
+        model.write_text(json.dumps(document))
+        result = run("predict", model, data, "--out", out_path)
+        assert_one_sentence(*result, r"data.csv, line \d+: the poly kernel .* no finite value")
+        assert not out_path.exists()
+        assert_one_sentence(*run("predict", model, data), "no finite value")
+
+    def test_an_edited_model_file(self, fit, run, data, tmp_path):
+        model = tmp_path / "model.json"
+        fit(data, "--out", model)
+        model.write_text(model.read_text().replace('"no"', '"on"'))
+        result = run("predict", model, data)
+        assert_one_sentence(*result, 'edited it on purpose, remove the line .* "checksum"')
+
+    @pytest.mark.parametrize("place", [0, 1])
+    def test_files_without_end(self, fit, run, data, tmp_path, place):
+        model = tmp_path / "model.json"
+        fit(data, "--out", model)
+        arguments = [model, data]
+        arguments[place] = "/dev/zero"
+        sentence = ["/dev/zero is a device", "/dev/zero, line 1: longer than"][place]
+        assert_one_sentence(*run("predict", *arguments), sentence)
+
+    def test_rows_from_a_pipe(self, fit, run, data, tmp_path):
+        model = tmp_path / "model.json"
+        fit(data, "--out", model)
+        source, sink = os.pipe()
+        os.write(sink, data.read_bytes())
+        os.close(sink)
+        assert run("predict", model, f"/dev/fd/{source}") == run("predict", model, data)
+        os.close(source)
+
+    def test_a_link_as_output(self, fit, data, tmp_path):
+        link, model = tmp_path / "link.json", tmp_path / "model.json"
+        link.symlink_to(model)
+        assert fit(data, "--out", link)[0] == 0
+        assert link.is_symlink()
+        assert TableModel.load(model).classes == ("no", "yes")
+
     def test_a_disk_that_is_full(self, fit, data, tmp_path, monkeypatch):
         def full_disk(*_):
             raise OSError(28, "No space left on device")
@@ -394,6 +440,20 @@ class TestBadInput:
         assert "No space left on device" in err
         assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
 
+    @pytest.mark.parametrize("command", ["fit", "select", "predict"])
+    def test_an_output_that_is_full(self, fit, data, tmp_path, command):
+        model = tmp_path / "model.json"
+        fit(data, "--out", model)
+        options = ["--target", "answer", "--folds", "3", "--n-jobs", "1"]
+        arguments = [model, data] if command == "predict" else [data, *options]
+        program = [sys.executable, "-c", "from zeronorm.cli import main; main()", command]
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([*program, *arguments], stdout=full, stderr=subprocess.PIPE)
+        assert done.returncode == 2
+        sentence = "zeronorm: Standard output cannot be written: No space left on device.\n"
+        assert done.stderr.decode().endswith(sentence)
+        assert b"Traceback" not in done.stderr
+
     def test_interrupt(self, fit, data, tmp_path, monkeypatch):
         def interrupted(*_):
             raise KeyboardInterrupt
@@ -401,7 +461,7 @@ class TestBadInput:
         monkeypatch.setattr(cli, "compare", interrupted)
         code, _, err = fit(data, "--out", tmp_path / "model.json")
         assert code == 130
-        assert "Traceback" not in err
+        assert err == "Interrupted; nothing was written.\n"
         assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
 
     @pytest.mark.parametrize("arguments", [["fit"], ["fit", "x.csv"], ["fly"], ["predict", "x"]])
@@ -509,13 +569,13 @@ class TestProgressBar:
     def test_it_follows_the_file(self):
         screen = io.StringIO()
         console = Console(file=screen, force_terminal=True, width=80)
-        with cli._progress_bar(console, total=4) as path, open(path, "ab") as file:
+        with counting_bar(console, 4, "fitting") as path, open(path, "ab") as file:
             file.write(b"...")
         assert "75%" in screen.getvalue()
 
     def test_none_where_nobody_looks(self):
         screen = io.StringIO()
-        with cli._progress_bar(Console(file=screen), total=4) as path:
+        with counting_bar(Console(file=screen), 4, "fitting") as path:
             assert path is None
         assert screen.getvalue() == ""
 

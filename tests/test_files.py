@@ -1,5 +1,6 @@
 """Files: never half written, readable, and a clear sentence for a damaged one."""
 
+import errno
 import json
 import os
 import stat
@@ -23,6 +24,94 @@ def test_usual_permissions(tmp_path):
     write_text(path, "x")
     plain.write_text("x")
     assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
+
+
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path):
+    path = tmp_path / "private.json"
+    path.write_text("old")
+    path.chmod(0o600)
+    write_text(path, "new")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_link_stays_and_what_it_points_to_is_written(tmp_path, exists):
+    (tmp_path / "models").mkdir()
+    target, link, second = tmp_path / "models" / "v1", tmp_path / "link", tmp_path / "second"
+    if exists:
+        target.write_text("old")
+    link.symlink_to("models/v1")
+    second.symlink_to(link)
+    write_text(second, "new")
+    assert link.is_symlink() and second.is_symlink() and not target.is_symlink()
+    assert target.read_text() == "new"
+    assert os.listdir(tmp_path / "models") == ["v1"]
+    assert sorted(os.listdir(tmp_path)) == ["link", "models", "second"]
+
+
+def test_links_that_point_at_each_other(tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(OSError, match="symbolic links"):
+        write_text(tmp_path / "a", "new")
+    assert sorted(os.listdir(tmp_path)) == ["a", "b"]
+
+
+def test_the_text_is_on_the_disk_before_the_name_and_the_name_before_the_end(tmp_path, monkeypatch):
+    steps = []
+    fsync, replace = os.fsync, os.replace
+
+    def note_fsync(handle):
+        steps.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "text")
+        assert steps[-1] == "folder" or os.fstat(handle).st_size == 8
+        fsync(handle)
+
+    def note_replace(*names):
+        steps.append("name")
+        replace(*names)
+
+    monkeypatch.setattr(os, "fsync", note_fsync)
+    monkeypatch.setattr(os, "replace", note_replace)
+    write_text(tmp_path / "model.json", "all of it"[:8])
+    assert steps == ["text", "name", "folder"]
+
+
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.EIO])
+def test_a_folder_that_cannot_be_flushed(tmp_path, monkeypatch, number):
+    """Some file systems have no such thing; that the disk is broken is another matter."""
+    fsync = os.fsync
+
+    def fail(handle):
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(number, os.strerror(number))
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", fail)
+    if number == errno.EIO:
+        with pytest.raises(OSError, match="Input/output"):
+            write_text(tmp_path / "model.json", "text")
+    else:
+        write_text(tmp_path / "model.json", "text")
+    assert (tmp_path / "model.json").read_text() == "text"
+
+
+def test_an_interruption_just_after_the_renaming(tmp_path, monkeypatch):
+    replace = os.replace
+
+    def interrupted(*names):
+        replace(*names)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_text(tmp_path / "model.json", "new")
+    assert os.listdir(tmp_path) == ["model.json"]
+
+
+def test_a_name_as_long_as_names_may_be(tmp_path):
+    path = tmp_path / ("n" * 255)
+    write_text(path, "text")
+    assert path.read_text() == "text"
 
 
 @pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()], ids=repr)

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from zeronorm import KernelExpansion
+from zeronorm import KernelExpansion, tabular
 from zeronorm.kernels import Kernel
 from zeronorm.table_model import TableEncoder, TableModel, check_output, save_text
 from zeronorm.tabular import (
@@ -59,6 +59,36 @@ class TestReading:
 
     def test_a_column_without_a_name_is_passed_over(self, table_of):
         assert list(table_of(",a\n0,1\n1,2\n").cells) == ["a"]
+
+    def test_empty_lines_before_the_header(self, table_of):
+        table = table_of("\n \na;b\n1;2\n\n3;4\n")
+        assert table.cells == {"a": ("1", "3"), "b": ("2", "4")}
+        assert table.lines == [4, 6]
+
+    def test_very_many_columns(self, table_of):
+        """Hours if every name were looked for among all the others."""
+        names = [f"c{i}" for i in range(400_000)]
+        header, row = ",".join(names), ",".join("1" * len(names))
+        table = table_of(f"{header}\n{row}\n")
+        assert list(table.cells) == names
+        assert table.to_csv(names) == f"{header}\n{row}\n"
+        with pytest.raises(TableError, match="more than one column called 'c399999'"):
+            table_of(f"{header},c399999\n{row},1\n")
+
+    def test_lines_and_cells_without_end(self, table_of, monkeypatch):
+        with pytest.raises(TableError, match="line 2: not a line of a CSV file .*field limit"):
+            table_of("a,b\n1," + "x" * 200_000 + "\n")
+        with pytest.raises(TableError, match="line 2: not a line of a CSV file .*field limit"):
+            table_of('a,b\n1,"' + "many\nlines\n" * 20_000)
+        monkeypatch.setattr(tabular, "MAX_LINE", 100)
+        assert table_of("a,b\n1," + " " * 97 + "\n").n_rows == 1
+        for text, line in [("\0" * 1000, 1), ("a,b\n1,2\n" + "1," * 51 + "\n", 3)]:
+            with pytest.raises(TableError, match=f"line {line}: longer than 100 characters"):
+                table_of(text)
+
+    def test_a_device_is_not_read_to_the_end(self):
+        with pytest.raises(TableError, match="/dev/zero, line 1: longer than"):
+            read_table("/dev/zero")
 
     @pytest.mark.parametrize(
         ("text", "sentence"),
@@ -287,6 +317,23 @@ class TestModelFile:
             check_output(tmp_path)
         with pytest.raises(TableError, match="it is not a file"):
             check_output("/dev/null")
+
+    def test_output_through_a_link(self, tmp_path):
+        link = tmp_path / "link.json"
+        link.symlink_to(tmp_path / "none" / "model.json")
+        with pytest.raises(TableError, match="there is no folder .*none"):
+            check_output(link)
+        (tmp_path / "none").mkdir()
+        example_model().save(link)
+        assert link.is_symlink()
+        assert TableModel.load(tmp_path / "none" / "model.json").classes == ("no", "yes")
+
+    def test_output_names_that_lead_nowhere(self, tmp_path):
+        (tmp_path / "loop").symlink_to(tmp_path / "loop")
+        with pytest.raises(TableError, match="loop cannot be written: Too many levels"):
+            check_output(tmp_path / "loop")
+        with pytest.raises(TableError, match="cannot be written: File name too long"):
+            check_output(tmp_path / ("n" * 300))
 
     def test_a_failed_write_leaves_nothing_new(self, tmp_path, monkeypatch):
         path = tmp_path / "model.json"

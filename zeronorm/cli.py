@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import tempfile
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +17,8 @@ from rich.text import Text
 
 from zeronorm import __version__
 from zeronorm.comparison import Plan, Result, Rows, compare, count_fits
-from zeronorm.progress import progress_bar
+from zeronorm.interruption import Interruption, ignore_signals, interruptible
+from zeronorm.progress import counting_bar
 from zeronorm.table_model import TableEncoder, TableModel, check_output, save_text
 from zeronorm.table_selection import ColumnChoice, choose_columns
 from zeronorm.tabular import (
@@ -100,7 +99,7 @@ def fit(
     Text columns become categories, gaps are filled, numbers are standardised; all of that is saved
     with the model, so that `zeronorm predict` takes the raw file.
     """
-    with _one_sentence_errors():
+    with _clean_end():
         _check_processes(n_jobs)
         if out is not None:
             _check_out(out, data)
@@ -109,7 +108,9 @@ def fit(
         _print_notes(notes)
         rows = Rows(to_matrix(table, columns), classes.codes, TableEncoder(columns))
         _check_terms(terms, len(rows.y), folds)
-        with _progress_bar(Console(stderr=True), count_fits(folds)) as counter_path:
+        with counting_bar(
+            Console(stderr=True), count_fits(folds), "tuning and fitting"
+        ) as counter_path:
             plan = Plan(folds, n_jobs, random_state, counter_path, terms or "auto")
             results = compare(rows, plan)
         models = [
@@ -118,8 +119,11 @@ def fit(
         _print_notes(
             f"{r.name} did not converge: {r.final.warning}" for r in results if r.final.warning
         )
-        Console().print(comparison_table(results, models, classes, title=f"{data.name}: {target}"))
+        with _screen():
+            title = f"{data.name}: {target}"
+            Console().print(comparison_table(results, models, classes, title))
         if out is not None:
+            ignore_signals()
             models[-1].save(out)
             _print_notes([f"Saved {results[-1].name} as {out}."])
 
@@ -137,7 +141,7 @@ def predict(
 
     The columns may stand in any order; those that the model does not know are passed over.
     """
-    with _one_sentence_errors():
+    with _clean_end():
         if out is not None:
             _check_out(out, model, data)
         fitted = TableModel.load(model)
@@ -145,8 +149,10 @@ def predict(
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows([[fitted.target], *zip(predictions)])
         if out is not None:
+            ignore_signals()
             save_text(out, text.getvalue())
-        else:
+    if out is None:
+        with _one_sentence_errors(), _screen():
             typer.echo(text.getvalue(), nl=False)
 
 
@@ -176,7 +182,7 @@ def select(
     Beside them stands the cross-validated error of a linear SVM on so many columns, selected anew
     in every fold. A column of categories is selected as a whole.
     """
-    with _one_sentence_errors():
+    with _clean_end():
         _check_processes(n_jobs)
         if norm not in ("l1", "l2"):
             raise TableError(f"--norm is 'l2' or 'l1', not '{norm}'.")
@@ -189,15 +195,29 @@ def select(
             _print_notes([f"There are {len(columns)} columns to select from; all are taken."])
             features = len(columns)
         rows = Rows(to_matrix(table, columns), classes.codes, TableEncoder(columns))
-        with _progress_bar(Console(stderr=True), folds + 1, "selecting") as counter_path:
+        with counting_bar(Console(stderr=True), folds + 1, "selecting") as counter_path:
             plan = Plan(folds, n_jobs, random_state, counter_path)
             choice = choose_columns(rows, plan, features, norm)
         _print_notes([choice.warning] if choice.warning else [])
-        Console().print(choice_table(choice, classes, title=f"{data.name}: {target}"))
+        with _screen():
+            Console().print(choice_table(choice, classes, title=f"{data.name}: {target}"))
         if out is not None:
             chosen = {columns[place].name for place in choice.order}
-            save_text(out, read_table(data).to_csv([target, *chosen]))
+            reduced = read_table(data).to_csv([target, *chosen])
+            ignore_signals()
+            save_text(out, reduced)
             _print_notes([f"Saved '{target}' and {len(chosen)} columns as {out}."])
+
+
+@contextmanager
+def _clean_end() -> Iterator[None]:
+    """Let an error, and an interruption before anything is written, end in a sentence."""
+    try:
+        with _one_sentence_errors(), interruptible():
+            yield
+    except Interruption as interruption:
+        typer.echo("Interrupted; nothing was written.", err=True)
+        raise typer.Exit(interruption.exit_code) from None
 
 
 @contextmanager
@@ -208,6 +228,17 @@ def _one_sentence_errors() -> Iterator[None]:
     except TableError as error:
         typer.echo(f"zeronorm: {error}", err=True)
         raise typer.Exit(2) from None
+
+
+@contextmanager
+def _screen() -> Iterator[None]:
+    """Say that the disk behind a redirected output is full; a reader may leave a pipe early."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise TableError(f"Standard output cannot be written: {error.strerror}.") from None
 
 
 def _print_notes(notes: Iterable[str]) -> None:
@@ -259,37 +290,6 @@ def _training_rows(path: Path, target: str, folds: int) -> tuple[Table, Target]:
             "or take its rows out."
         )
     return table, classes
-
-
-@contextmanager
-def _progress_bar(
-    console: Console, total: int, description: str = "tuning and fitting"
-) -> Iterator[str | None]:
-    """Show a bar that follows the size of a file, whose name it yields; none if nobody looks."""
-    if not console.is_terminal:
-        yield None
-        return
-    with (
-        tempfile.NamedTemporaryFile(prefix="zeronorm-progress-") as file,
-        progress_bar(description, console=console) as update,
-    ):
-        finished = threading.Event()
-
-        def show_count() -> None:
-            update(Path(file.name).stat().st_size / total)
-
-        def follow() -> None:
-            while not finished.wait(0.2):
-                show_count()
-
-        follower = threading.Thread(target=follow, daemon=True)
-        follower.start()
-        try:
-            yield file.name
-        finally:
-            finished.set()
-            follower.join()
-            show_count()
 
 
 def comparison_table(

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from zeronorm.checks import is_integer, is_number
-from zeronorm.files import read_json, readable_json, write_text
+from zeronorm.files import check_length, model_text, read_json, without_checksum, write_text
 from zeronorm.kernels import BLOCK_ROWS, Kernel, row_blocks
 
 FORMAT = "zeronorm-expansion"
@@ -120,11 +120,6 @@ class KernelExpansion:
         """Number of outputs of the expansion itself, before any vote."""
         return self.coef.shape[1]
 
-    @property
-    def _is_in_feature_space(self) -> bool:
-        """Whether X and the vectors have the same columns: not with a precomputed kernel."""
-        return self.kernel.name != "precomputed"
-
     def __repr__(self) -> str:
         return f"KernelExpansion({self.n_terms} terms, {self.n_outputs} outputs, {self.kernel})"
 
@@ -146,11 +141,7 @@ class KernelExpansion:
         """
         if not sparse.issparse(X):
             X = np.asarray(X)
-        if X.ndim != 2 or (X.shape[1] != self.vectors.shape[1] and self._is_in_feature_space):
-            raise ValueError(
-                f"X has shape {X.shape}; it must have one row for each point and "
-                f"{self.vectors.shape[1]} columns."
-            )
+        self._check_shape(X)
         # Rows far out may overflow; the result then says so by not being finite.
         with np.errstate(over="ignore", invalid="ignore"):
             values = self._outputs(X)
@@ -173,16 +164,24 @@ class KernelExpansion:
 
     def kernel_values(self, X: Any) -> np.ndarray:
         """Return the kernel matrix of the rows of X and the vectors."""
-        if self._is_in_feature_space:
-            needed, fits = self.vectors.shape[1], X.shape[1] == self.vectors.shape[1]
-        else:
-            needed = int(self.vectors.max(initial=-1.0)) + 1
-            fits = X.shape[1] >= needed
-        if not fits:
-            raise ValueError(f"X has {X.shape[1]} features; the expansion takes {needed}.")
+        self._check_shape(X)
         if self.n_terms == 0:  # nothing to call a kernel function with
             return np.zeros((X.shape[0], 0))
         return self.kernel.matrix(X, self.vectors)
+
+    def _check_shape(self, X: Any) -> None:
+        needed = self.vectors.shape[1]
+        fits = X.ndim == 2 and X.shape[1] == needed
+        columns = f"{needed} columns"
+        if self.kernel.name == "precomputed":
+            # The vectors are columns of X; they do not tell how many it has in all.
+            needed = int(self.vectors.max(initial=-1.0)) + 1
+            fits = X.ndim == 2 and X.shape[1] >= needed
+            columns = f"at least {needed} columns, the kernel values with all training rows"
+        if not fits:
+            raise ValueError(
+                f"X has shape {X.shape}; it must have one row for each point and {columns}."
+            )
 
     def prune(self, tolerance: float = 0.0) -> KernelExpansion:
         """Return the expansion without the terms whose coefficients are at most ``tolerance``."""
@@ -224,6 +223,7 @@ class KernelExpansion:
                 f"This file has version {data.get('version')!r}; this zeronorm reads {VERSION}."
             )
         needed = ("kernel", "n_features", "vote_classes", "intercept", "coef", "vectors")
+        data = without_checksum(data, ("format", "version", *needed))
         missing = [key for key in needed if key not in data]
         if missing:
             raise ValueError(f"The kernel expansion is damaged: {', '.join(missing)} missing.")
@@ -244,12 +244,33 @@ class KernelExpansion:
         return cls(vectors, coef, intercept, kernel, vote_classes=vote_classes)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the expansion as readable JSON (through a temporary file, then a rename)."""
-        write_text(path, readable_json(self.to_dict()) + "\n")
+        """Write the expansion as readable JSON with a checksum, all of it or nothing."""
+        text = model_text(self.to_dict())
+        check_length(text)
+        write_text(path, text)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> KernelExpansion:
-        """Read what :meth:`save` wrote. Nothing in the file is ever executed."""
+        """Read what :meth:`save` wrote. Nothing in the file is ever executed.
+
+        A file that was changed after it was written does not match its checksum and is refused.
+        To edit one by hand, remove the line with the checksum: a file without one is taken as it
+        is, and so are those of zeronorm 0.1, which wrote none.
+
+        Parameters
+        ----------
+        path : path-like
+            A file or a pipe, of at most 256 MiB (:data:`zeronorm.files.MAX_BYTES`).
+
+        Returns
+        -------
+        KernelExpansion
+
+        Raises
+        ------
+        ValueError
+            If the content is damaged, was edited, or is anything else.
+        """
         data = read_json(path)
         try:
             return cls.from_dict(data)

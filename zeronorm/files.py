@@ -1,40 +1,167 @@
-"""Writing and reading files so that a reader never meets half of one."""
+"""Writing and reading files so that a reader never meets half of one, or another one."""
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import json
 import os
+import stat
 import tempfile
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+#: No model file is longer: ten thousand vectors of a thousand features fit. Python objects take
+#: up to twenty times the room of their text, so what is longer could fill the memory.
+MAX_BYTES = 2**28
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write ``text`` under a temporary name in the same folder, then rename.
 
-    An interruption leaves the old file or none, never a part of the new one.
+    An interruption leaves the old file or none, never a part of the new one, and so does a power
+    cut. A link stays: what it points to is written. A file that was there keeps its permissions.
     """
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    target = link_target(path)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".zeronorm-")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)
-        # mkstemp makes private files; give the usual permissions back.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, _permissions(target))
         os.replace(temporary, target)
     except BaseException:
-        os.unlink(temporary)
+        # An interruption just after the renaming finds no temporary file any more.
+        Path(temporary).unlink(missing_ok=True)
         raise
+    _flush_folder(target.parent)
+
+
+def link_target(path: str | os.PathLike[str]) -> Path:
+    """Return the file that writing to ``path`` writes: for a link, what it points to."""
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():  # realpath gives up on links that point at each other
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fspath(path))
+    return target
+
+
+def _permissions(target: Path) -> int:
+    """Those of the file that is replaced, or the usual ones: mkstemp makes private files."""
+    if target.exists():
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _flush_folder(folder: Path) -> None:
+    """Let the new name outlive a power cut, where a folder can be opened (not on Windows)."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a file system that has no such thing
+            raise
+    finally:
+        os.close(handle)
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
-    """Read a JSON file; a damaged one is a ``ValueError`` that names the file."""
+    """Read a JSON file or pipe of at most `MAX_BYTES`.
+
+    A damaged one, one with a key that stands twice in an object, a longer one and a device are a
+    ``ValueError`` that names the file.
+    """
+    content = _read_bytes(path)
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        text = content.decode("utf-8")
+        data = json.loads(text, object_pairs_hook=_object, parse_constant=_no_number)
+        if "\\u" in text:  # half a character cannot be written or printed again
+            json.dumps(data, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, an endless integer
         raise ValueError(f"{path} is not a readable JSON file: {error}") from error
+    return data
+
+
+def _read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Read at most `MAX_BYTES`; a device may have no end."""
+    with open(path, "rb") as stream:
+        status = os.fstat(stream.fileno())
+        if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
+            raise ValueError(f"{path} is a device; a model is read from a file or a pipe.")
+        content, is_long = bytearray(), status.st_size > MAX_BYTES
+        # In pieces: the size of a pipe is not known before it is read.
+        while not is_long and (piece := stream.read(2**20)):
+            content += piece
+            is_long = len(content) > MAX_BYTES
+    if is_long:
+        raise ValueError(
+            f"{path} is longer than the {MAX_BYTES // 2**20} MiB that a model file may have."
+        )
+    return bytes(content)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        commonest = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"{commonest!r} stands there more than once")
+    return data
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number in JSON")
+
+
+def model_text(data: dict[str, Any]) -> str:
+    """Return the text of a model file: ``data`` and, after format and version, its checksum.
+
+    Not on the last line, so that the line can be removed by a person who edits the file.
+    """
+    head = {key: data[key] for key in ("format", "version")}
+    return readable_json(head | {"checksum": _checksum(data)} | data) + "\n"
+
+
+def check_length(text: str) -> None:
+    """Raise a ``ValueError`` for the text of a model that `read_json` would not read again."""
+    if len(text.encode("utf-8")) > MAX_BYTES:
+        raise ValueError(
+            f"The model is longer than the {MAX_BYTES // 2**20} MiB that a model file may have; "
+            "keep fewer terms, or pickle it."
+        )
+
+
+def without_checksum(data: dict[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+    """Return the content of a model file, which has these keys, after a look at its checksum.
+
+    A file without one (zeronorm 0.1 wrote none, and a person may take the line out) is taken as
+    it is. A key that is not known would be passed over, so it is a ``ValueError`` like a content
+    that does not match.
+    """
+    content = {key: value for key, value in data.items() if key != "checksum"}
+    unknown = content.keys() - set(keys)
+    if unknown:
+        raise ValueError(f"{min(unknown)!r} is not a key of this format.")
+    if "checksum" in data and data["checksum"] != _checksum(content):
+        raise ValueError(
+            "The content does not match the checksum, so the file is damaged or was edited; "
+            'if you edited it on purpose, remove the line that starts with "checksum".'
+        )
+    return content
+
+
+def _checksum(data: dict[str, Any]) -> str:
+    """SHA-256 of the values, however they are laid out as text."""
+    try:
+        text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    except RecursionError as error:  # lists in lists, almost too many of them to be read at all
+        raise ValueError(f"The content is no model: {error}.") from error
+    return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def readable_json(data: dict[str, Any], indent: str = "") -> str:

@@ -336,9 +336,11 @@ class Kernel:
 
     @classmethod
     def from_dict(cls, data: Any) -> Kernel:
-        """Rebuild a kernel from :meth:`to_dict`."""
-        if not isinstance(data, dict) or not {"name", "gamma", "degree", "coef0"} <= data.keys():
+        """Rebuild a kernel from :meth:`to_dict`; a clear ``ValueError`` if it is damaged."""
+        if not isinstance(data, dict) or data.keys() != {"name", "gamma", "degree", "coef0"}:
             raise ValueError("The kernel must be an object with name, gamma, degree and coef0.")
         if data["name"] not in KERNELS:
             raise ValueError(f"Unknown kernel {data['name']!r} in the file.")
-        return cls(data["name"], data["gamma"], data["degree"], data["coef0"])
+        kernel = cls(data["name"], data["gamma"], data["degree"], data["coef0"])
+        # NumPy 1 multiplies no matrix by an integer of more than 64 bits.
+        return cls(kernel.name, float(kernel.gamma), float(kernel.degree), float(kernel.coef0))

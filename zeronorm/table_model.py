@@ -16,8 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from zeronorm import __version__
 from zeronorm.expansion import KernelExpansion
-from zeronorm.files import read_json, readable_json, write_text
-from zeronorm.tabular import MISSING_CODE, Column, Table, TableError, to_matrix
+from zeronorm.files import (
+    check_length,
+    link_target,
+    model_text,
+    read_json,
+    without_checksum,
+    write_text,
+)
+from zeronorm.tabular import MISSING, MISSING_CODE, Column, Table, TableError, to_matrix
 
 FORMAT = "zeronorm-table-model"
 VERSION = 1
@@ -149,8 +156,12 @@ def _column_from_dict(item: Any) -> tuple[Column, Encoding]:
     spelled = [level for level in levels if level is not None]
     if not all(isinstance(level, str) for level in spelled) or len(set(levels)) < len(levels):
         raise ValueError(f"the levels of column '{name}' are not different texts")
-    codes = (MISSING_CODE if level is None else float(spelled.index(level)) for level in levels)
-    return Column(name, tuple(spelled)), CategoryEncoding(tuple(codes))
+    # Cells lose their blanks, and some spellings mean a missing one: no cell would ever match.
+    unreadable = [level for level in spelled if level in MISSING or level != level.strip()]
+    if unreadable:
+        raise ValueError(f"the level '{unreadable[0]}' of column '{name}' cannot be met in a file")
+    code_of = {level: float(code) for code, level in enumerate(spelled)} | {None: MISSING_CODE}
+    return Column(name, tuple(spelled)), CategoryEncoding(tuple(map(code_of.__getitem__, levels)))
 
 
 def _number_from_dict(item: dict[str, Any], name: str) -> NumberEncoding:
@@ -190,9 +201,22 @@ class TableModel:
     expansion: KernelExpansion
 
     def predict(self, table: Table) -> list[str]:
-        """Return the class of every row of `table`, which need not have the target column."""
+        """Return the class of every row of `table`, which need not have the target column.
+
+        Raises
+        ------
+        TableError
+            If the table lacks columns, or the model has no finite value for a row.
+        """
         features = self.encoder.transform(to_matrix(table, self.encoder.columns))
         values = self.expansion.decision_function(features)
+        is_finite = np.isfinite(values.reshape(len(values), -1)).all(axis=1)
+        if not is_finite.all():
+            raise TableError(
+                f"{table.path}, line {table.lines[int(np.argmin(is_finite))]}: the "
+                f"{self.expansion.kernel.name} kernel of the model gives no finite value for this "
+                "row, so it has no class; check the row and the kernel's parameters in the model."
+            )
         codes = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
         return [self.classes[code] for code in codes]
 
@@ -210,7 +234,7 @@ class TableModel:
 
     def to_json(self) -> str:
         """Return the text of the model file."""
-        return readable_json(self.to_dict()) + "\n"
+        return model_text(self.to_dict())
 
     @classmethod
     def from_dict(cls, data: Any) -> TableModel:
@@ -222,9 +246,13 @@ class TableModel:
                 f"written in version {data.get('version')!r} of the format; "
                 f"this zeronorm ({__version__}) reads version {VERSION}"
             )
+        needed = ("target", "classes", "columns", "expansion")
+        data = without_checksum(data, ("format", "version", "written_by", *needed))
         classes = tuple(_field(data, "classes", list))
         if len(classes) < 2 or not all(isinstance(name, str) for name in classes):
             raise ValueError("'classes' are not two or more texts")
+        if len(set(classes)) < len(classes):
+            raise ValueError("'classes' are not all different")
         encoder = TableEncoder.from_list(_field(data, "columns", list))
         expansion = KernelExpansion.from_dict(_field(data, "expansion", dict))
         _check_shapes(encoder, expansion, len(classes))
@@ -232,13 +260,20 @@ class TableModel:
 
     def save(self, path: str | Path) -> None:
         """Write the model to `path`, all of it or nothing; `TableError` if that is impossible."""
-        save_text(path, self.to_json())
+        text = self.to_json()
+        try:
+            check_length(text)
+        except ValueError as error:
+            raise TableError(f"{path} cannot be written: {error}") from None
+        save_text(path, text)
 
     @classmethod
     def load(cls, path: str | Path) -> TableModel:
         """Read a model that :meth:`save` wrote; `TableError` if the file is anything else.
 
-        Nothing in the file is ever executed.
+        Nothing in the file is ever executed. A file or a pipe of at most 256 MiB is read. A file
+        that was changed after it was written does not match its checksum and is refused; without
+        the line of the checksum (zeronorm 0.1 wrote none) it is taken as it is.
         """
         try:
             return cls.from_dict(read_json(path))
@@ -254,25 +289,30 @@ class TableModel:
 
 
 def _check_shapes(encoder: TableEncoder, expansion: KernelExpansion, n_classes: int) -> None:
+    if expansion.kernel.name == "precomputed":
+        raise ValueError("a precomputed kernel has no values for rows of a table")
     n_features = sum(encoding.n_features for encoding in encoder.encodings_)
     if expansion.vectors.shape[1] != n_features:
         raise ValueError(
             f"the columns make {n_features} features, the vectors have {expansion.vectors.shape[1]}"
         )
-    one_a_class = expansion.n_outputs == (1 if n_classes == 2 else n_classes)
-    if not one_a_class and expansion.vote_classes != n_classes:
+    n_values = expansion.vote_classes or expansion.n_outputs
+    if n_values != (1 if n_classes == 2 else n_classes):
         raise ValueError(f"{n_classes} classes do not go with {expansion.n_outputs} outputs")
 
 
 def check_output(path: str | Path) -> None:
     """Raise `TableError` now if :func:`save_text` could not write `path` later."""
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise TableError(f"{path} cannot be written: there is no folder {path.parent}.")
-    if path.exists() and not path.is_file():  # a folder, or a device such as /dev/null
-        raise TableError(f"{path} cannot be written: it is not a file.")
-    if not os.access(path.parent, os.W_OK):
-        raise TableError(f"{path} cannot be written: the folder {path.parent} is read-only.")
+    try:
+        target = link_target(path)
+        if not target.parent.is_dir():
+            raise TableError(f"{path} cannot be written: there is no folder {target.parent}.")
+        if target.exists() and not target.is_file():  # a folder, or a device such as /dev/null
+            raise TableError(f"{path} cannot be written: it is not a file.")
+        if not os.access(target.parent, os.W_OK):
+            raise TableError(f"{path} cannot be written: the folder {target.parent} is read-only.")
+    except OSError as error:  # a name that is too long, links that point at each other
+        raise TableError(f"{path} cannot be written: {error.strerror}.") from None
 
 
 def save_text(path: str | Path, text: str) -> None:

@@ -25,6 +25,10 @@ MISSING = frozenset({"", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL"
 #: More different texts than this in one column look like names or identifiers, not categories.
 MAX_LEVELS = 100
 
+#: Most characters in a line, so that a file that is no table does not fill the memory; a million
+#: columns fit. A cell has at most `csv.field_size_limit()`, 131 072.
+MAX_LINE = 2**24
+
 MISSING_CODE = -1.0
 UNKNOWN_CODE = -2.0
 
@@ -75,7 +79,8 @@ class Table:
 
     def to_csv(self, names: Collection[str]) -> str:
         """Return the text of a CSV file with these columns, in the order of this table."""
-        kept = [name for name in self.cells if name in names]
+        wanted = set(names)
+        kept = [name for name in self.cells if name in wanted]
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(kept)
@@ -116,7 +121,7 @@ def read_table(path: str | Path) -> Table:
     Parameters
     ----------
     path : str or Path
-        A text file in UTF-8.
+        A text file in UTF-8, or a pipe; no line is longer than `MAX_LINE`.
 
     Returns
     -------
@@ -132,47 +137,62 @@ def read_table(path: str | Path) -> Table:
             return _read_rows(str(path), file)
     except FileNotFoundError:
         raise TableError(f"There is no file {path}.") from None
-    except UnicodeDecodeError as error:
-        raise TableError(
-            f"{path} is not text in UTF-8 (byte {error.start} cannot be decoded); "
-            "save it as CSV in UTF-8."
-        ) from None
+    except UnicodeDecodeError:
+        raise TableError(f"{path} is not text in UTF-8; save it as CSV in UTF-8.") from None
     except OSError as error:
         raise TableError(f"{path} cannot be read: {error.strerror}.") from None
 
 
 def _read_rows(path: str, file: TextIO) -> Table:
-    first = file.readline()
+    lines = _bounded_lines(path, file)
+    start, first = next(((n, t) for n, t in enumerate(lines, start=1) if t.strip()), (1, ""))
     delimiter = max(",;\t", key=first.count)
-    records = _records(path, itertools.chain([first], file), delimiter)
+    records = _records(path, itertools.chain([first], lines), delimiter, start)
     header = next(records, None)
     if header is None:
         raise TableError(f"{path} is empty; it needs a header line and at least one row.")
     names = header[1]
     _check_names(path, names)
 
-    rows, lines = [], []
+    rows, starts = [], []
     for line, row in records:
         if len(row) != len(names):
             found = f"{len(row)} {_plural(len(row), 'field')}"
             raise TableError(f"{path}, line {line}: {found} where the header has {len(names)}.")
         rows.append(row)
-        lines.append(line)
+        starts.append(line)
     if not rows:
         raise TableError(f"{path} has a header but no rows.")
     columns = zip(*rows, strict=True)
-    return Table(path, {n: c for n, c in zip(names, columns, strict=True) if n}, lines)
+    return Table(path, {n: c for n, c in zip(names, columns, strict=True) if n}, starts)
 
 
-def _records(path: str, file: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line it starts on, cells without surrounding blanks) for every record."""
-    reader = csv.reader(file, delimiter=delimiter, skipinitialspace=True, strict=True)
-    start = 1
+def _bounded_lines(path: str, file: TextIO) -> Iterator[str]:
+    for number in itertools.count(1):
+        line = file.readline(MAX_LINE + 1)
+        if len(line) > MAX_LINE:
+            raise TableError(
+                f"{path}, line {number}: longer than {MAX_LINE} characters; is it a CSV file?"
+            )
+        if not line:
+            return
+        yield line
+
+
+def _records(
+    path: str, lines: Iterable[str], delimiter: str, first: int
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line it starts on, cells without surrounding blanks) for every record.
+
+    The first of the lines is line `first` of the file.
+    """
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
+    start = first
     try:
         for record in reader:
             if record:
                 yield start, [cell.strip() for cell in record]
-            start = reader.line_num + 1
+            start = first + reader.line_num
     except csv.Error as error:
         raise TableError(f"{path}, line {start}: not a line of a CSV file ({error}).") from None
 
@@ -180,9 +200,11 @@ def _records(path: str, file: Iterable[str], delimiter: str) -> Iterator[tuple[i
 def _check_names(path: str, names: Sequence[str]) -> None:
     if not any(names):
         raise TableError(f"{path} has no column names in its first line.")
-    repeated = [name for name in dict.fromkeys(names) if name and names.count(name) > 1]
-    if repeated:
-        raise TableError(f"{path} has more than one column called '{repeated[0]}'.")
+    seen: set[str] = set()
+    for name in filter(None, names):
+        if name in seen:
+            raise TableError(f"{path} has more than one column called '{name}'.")
+        seen.add(name)
 
 
 def infer_columns(

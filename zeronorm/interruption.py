@@ -1,0 +1,83 @@
+"""Ctrl-C and ``kill`` while a command runs: processes and temporary files go with it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+#: Ctrl-C, ``kill``, and a terminal that is closed (which Windows does not have).
+SIGNALS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+
+
+class Interruption(KeyboardInterrupt):
+    """A signal asked the process to end.
+
+    Parameters
+    ----------
+    number : int
+        The signal; `exit_code` is what a shell reports of a process that it ended.
+    """
+
+    def __init__(self, number: int = signal.SIGINT) -> None:
+        super().__init__()
+        self.number = number
+
+    @property
+    def exit_code(self) -> int:
+        """Exit code of the process."""
+        return 128 + self.number
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise :class:`Interruption` where a signal finds the block, once its workers have ended.
+
+    An exception and not the end of the process at once, so that every `finally` on the way removes
+    what it made. Signals that were ignored before (``nohup``) still are.
+    """
+    is_main = threading.current_thread() is threading.main_thread()  # others may set no handlers
+    before = {number: signal.getsignal(number) for number in SIGNALS} if is_main else {}
+    heard = [number for number, handler in before.items() if handler not in (None, signal.SIG_IGN)]
+    for number in heard:
+        signal.signal(number, _raise)
+    try:
+        yield
+    except Interruption:
+        _end_workers()
+        raise
+    except KeyboardInterrupt:
+        _end_workers()
+        raise Interruption from None
+    finally:
+        for number in heard:
+            signal.signal(number, before[number])
+
+
+def ignore_signals() -> None:
+    """Let nothing but ``kill -9`` end the process until the end of :func:`interruptible`.
+
+    For the moment in which a result is written: afterwards "nothing was written" would be untrue.
+    """
+    if threading.current_thread() is threading.main_thread():
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    ignore_signals()  # a second Ctrl-C must not cut the cleaning short
+    raise Interruption(number)
+
+
+def _end_workers() -> None:
+    """End the processes of joblib, which outlive their parent by minutes."""
+    workers = multiprocessing.active_children()
+    for worker in workers:
+        worker.terminate()
+    for worker in workers:
+        worker.join()
