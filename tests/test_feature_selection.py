@@ -329,26 +329,6 @@ def test_fsv_lowers_its_objective():
     assert history["gap"].max() <= 1e-6
 
 
-def test_r2w2_lowers_its_bound():
-    X, y = make_weston_toy(30, random_state=3)
-    bounds = R2W2Selector().fit(X, y).history_["bound"]
-    assert (np.diff(bounds) <= 1e-9 * bounds[0]).all()
-
-
-def test_the_bound_has_the_gradient_it_says():
-    from scipy.optimize import approx_fprime
-
-    from zeronorm.feature_selection.r2w2 import RadiusMargin
-    from zeronorm.solvers.columns import Columns
-
-    X, y = wine()
-    targets = np.where(y[:, None] == np.arange(3), 1.0, -1.0)
-    bound = RadiusMargin(Columns(X[::4]), targets[::4], 2.0)
-    point = np.random.default_rng(0).uniform(size=X.shape[1])
-    rival = approx_fprime(point, lambda theta: bound.log_value(theta)[0], 1e-6)
-    assert bound.log_value(point)[1] == pytest.approx(rival, abs=1e-5)
-
-
 BAD = [
     ({"n_features_to_select": 0}, "must be an integer of at least 1"),
     ({"n_features_to_select": -3}, "must be an integer of at least 1"),
