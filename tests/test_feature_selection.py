@@ -397,6 +397,17 @@ def test_folds_with_one_class():
         selector("l2", "auto", cv=folds).fit(X, y)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_auto_on_scales_that_stall_libsvm(n_jobs):
+    """Scales of 1, 1e3 and 1e4: libsvm's own limit lets these fits run for minutes."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3)) * [1.0, 1e3, 1e4]
+    y = X[:, 0] + rng.normal(size=40) > 0
+    with pytest.warns(ConvergenceWarning, match=r"10 of the 15 linear SVMs .* stopped after"):
+        fitted = selector("l2", "auto", n_jobs=n_jobs).fit(X, y)
+    assert list(fitted.get_support(indices=True)) == [0]
+
+
 @pytest.mark.parametrize("estimator", [AROMSelector(2), AROMClassifier(2), FSVSelector(2)])
 def test_a_fit_that_fails_leaves_the_last_one(estimator):
     X, y = make_weston_toy(40, random_state=0)
