@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.checks import all_or_nothing, check_positive
 from zeronorm.kernels import Kernel
-from zeronorm.training import Learned, TrainingRows
+from zeronorm.training import Learned, TrainingRows, check_cost
 
 
 class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
@@ -100,10 +100,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             )
         weight = given * class_weights(self.class_weight, classes, codes, given)[codes]
         cost = self._unit_cost() * weight
-        if not (np.isfinite(cost).all() and cost.min() > 0):
-            raise ValueError(
-                "C times the weights must be positive and finite for every row that counts."
-            )
+        check_cost(cost)
         data = X[rows] if len(rows) < X.shape[0] else X
         kernel = self._make_kernel(data, None if sample_weight is None else given)
         targets = signed_targets(codes, len(classes))
