@@ -175,7 +175,8 @@ def _factor(quadratic: np.ndarray, scale: np.ndarray) -> np.ndarray:
         return np.linalg.cholesky(form)
     values, vectors = np.linalg.eigh(quadratic)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    return np.linalg.qr(np.vstack([np.eye(len(scale)), (root * scale[:, None]).T]), mode="r").T
+    stacked = np.vstack([np.eye(len(scale)), (root * scale[:, None]).T])
+    return np.asarray(np.linalg.qr(stacked, mode="r")).T
 
 
 def sample_rows(targets: np.ndarray, size: int, per_class: int) -> tuple[np.ndarray, np.ndarray]:
