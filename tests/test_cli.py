@@ -263,6 +263,12 @@ class TestSelect:
         assert "Left out 1 of 91 rows" in err
         assert len(reduced.read_text().splitlines()) == 92
 
+    def test_unsolved_svms_are_told(self, select, data, monkeypatch):
+        monkeypatch.setattr("zeronorm.feature_selection.sizes.MOST_ITERATIONS", 1)
+        code, _, err = select(data, "--features", 2)
+        assert code == 0
+        assert "linear SVMs that judge the numbers of features stopped" in " ".join(err.split())
+
     def test_columns_that_are_left_out(self, select, data):
         code, out, _ = select(data, "--features", 2, "--drop", "size", "--category", "noise")
         assert code == 0

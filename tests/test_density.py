@@ -249,6 +249,18 @@ def test_far_rows_keep_their_terms(C):
     assert {60, 61, 62} <= set(density.support_)
 
 
+@pytest.mark.parametrize(
+    ("options", "weight"),
+    [({"C": 1e100}, 1.0), ({"C": 1e100, "bandwidth": 0.3}, 1.0), ({"bandwidth": 0.3}, 1e100)],
+)
+def test_a_huge_cost_is_maximum_likelihood(options, weight):
+    """The prices of the terms are rounding: no root can be sought between them."""
+    X = rows(60)
+    plain = SparseKernelDensity(**options | {"C": 1e12}).fit(X)
+    huge = SparseKernelDensity(**options).fit(X, sample_weight=np.full(60, weight))
+    assert huge.score(X) == pytest.approx(plain.score(X), rel=1e-6)
+
+
 @pytest.mark.parametrize("bandwidth", [1e-149, 1e-100, 1e-8, 1e3, 1e100])
 def test_extreme_bandwidths(bandwidth):
     X = rows(40)
@@ -292,6 +304,8 @@ def test_infinitely_far_is_minus_infinity():
         ({"bandwidth": 1e-200}, "bandwidth=1e-200 is outside of"),
         ({"C": 0}, "C must be a finite positive number"),
         ({"C": np.nan}, "C must be a finite positive number"),
+        ({"C": 1e-300}, "C=1e-300 is outside of 1e-12 to 1e"),
+        ({"C": 1e300}, r"C=1e\+300 is outside of"),
         ({"tol": 0}, "tol must be a finite positive number"),
         ({"max_iter": 0}, "max_iter must be an integer of at least 1"),
         ({"candidates": "some"}, "candidates must be 'auto', 'all' or an integer"),
@@ -327,6 +341,8 @@ def test_bad_rows_get_a_sentence(X, sentence):
         (-np.ones(20), "must not be negative"),
         (np.zeros(20), "All sample weights are zero"),
         (np.full(20, 1e308), "too large or too small"),
+        (np.full(20, 1e306), "too large or too small"),
+        (np.full(20, 1e-306), "too large or too small"),
     ],
 )
 def test_bad_weights_get_a_sentence(weight, sentence):

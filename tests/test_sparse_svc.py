@@ -257,8 +257,19 @@ def test_promising_are_the_best_and_the_widest_that_is_not_clearly_worse():
         Setting(1.0, wide),
     ]
     errors = [[0.1, 0.2], [0.16, 0.2], [0.12, 0.2], [0.3, 0.4]]
-    assert promising(Judged(settings, [0] * 4, errors)) == [settings[0], settings[2]]
-    assert promising(Judged(settings[:1], [0], errors[:1])) == settings[:1]
+    losses = [[1.0, 1.0]] * 4
+    assert promising(Judged(settings, [0] * 4, errors, losses)) == [settings[0], settings[2]]
+    assert promising(Judged(settings[:1], [0], errors[:1], losses[:1])) == settings[:1]
+
+
+def test_of_equal_errors_the_lower_loss_wins():
+    """Not the smallest C with the widest kernel: few rows make many ties."""
+    wide = Kernel("rbf", gamma=0.1)
+    settings = [Setting(C, wide) for C in (0.1, 1.0, 10.0)]
+    judged = Judged(settings, [2] * 3, [[0.0, 0.1]] * 3, [[0.9, 0.9], [0.3, 0.3], [0.2, 0.5]])
+    assert promising(judged) == [settings[1]]
+    assert judged.chosen("one_se") == judged.chosen("best") == 1
+    assert judged.best_of_each_size()["C"].tolist() == [1.0]
 
 
 def test_growth_stops_where_it_does_not_help(monkeypatch):
@@ -267,15 +278,32 @@ def test_growth_stops_where_it_does_not_help(monkeypatch):
 
     def fake(setting, fold, state, sizes):
         asked.append(sizes)
-        return (), [0.3 - 0.02 * min(size, 7) + 0.001 * fold for size in sizes]
+        return (), [(0.3 - 0.02 * min(size, 7) + 0.001 * fold, 1.0) for size in sizes]
 
     monkeypatch.setattr(term_path, "_grow", fake)
     setting = Setting(1.0, Kernel("rbf"))
     judged = term_path.judge_sizes(
-        [0, 1, 2], [setting], list(term_path.SIZES), 0.1, None, lambda *_: None
+        [0, 1, 2], [setting], list(term_path.SIZES), 0.1, 0.5, None, lambda *_: None
     )
     assert sorted(set(asked)) == list(term_path.SIZES[:3])
     assert judged.sizes[judged.chosen("best")] == 7
+
+
+def test_growth_goes_on_while_it_guesses_and_better_is_possible(monkeypatch):
+    """A rare class may need more terms than the first portion has, before any error falls."""
+    asked = []
+
+    def fake(setting, fold, state, sizes):
+        asked.append(sizes)
+        return (), [(0.05 if size < 10 else 0.01, 1.0) for size in sizes]
+
+    monkeypatch.setattr(term_path, "_grow", fake)
+    for aim, portions in ((0.01, 4), (0.05, 1)):
+        asked.clear()
+        term_path.judge_sizes(
+            [0, 1], [Setting(1.0, Kernel("rbf"))], list(term_path.SIZES), aim, 0.05, None, print
+        )
+        assert len(set(asked)) == portions
 
 
 class TestDisplay:

@@ -19,7 +19,7 @@ from zeronorm.checks import all_or_nothing, check_positive
 from zeronorm.exceptions import PoorFitWarning
 from zeronorm.guard import guessing_message
 from zeronorm.kernels import Kernel
-from zeronorm.training import Learned, TrainingRows
+from zeronorm.training import Learned, TrainingRows, check_cost
 
 
 class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
@@ -112,10 +112,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             )
         weight = given * class_weights(self.class_weight, classes, codes, given)[codes]
         cost = self._unit_cost() * weight
-        if not (np.isfinite(cost).all() and cost.min() > 0):
-            raise ValueError(
-                "C times the weights must be positive and finite for every row that counts."
-            )
+        check_cost(cost)
         data = X[rows] if len(rows) < X.shape[0] else X
         kernel = self._make_kernel(data, None if sample_weight is None else given)
         targets = signed_targets(codes, len(classes))

@@ -29,6 +29,9 @@ TUNING_ROWS = 2_000
 #: `SVC` is fitted on at most so many rows: the time of one fit grows with their square.
 SVC_ROWS = 5_000
 INNER_FOLDS = 3
+#: Most iterations of a fit of `SVC`, which warns if it reaches them; usual are a few a row.
+SVC_ITERATIONS = 1_000_000
+
 #: Values of C to try for `SVC`.
 SVC_C_VALUES = (0.1, 1.0, 10.0, 100.0)
 #: Kernel widths to try, as multiples of gamma="scale".
@@ -213,7 +216,7 @@ def choose_svc(rows: Rows, counter: FitCounter, plan: Plan) -> SVC:
         "classify__C": SVC_C_VALUES,
         "classify__gamma": [factor * scale for factor in GAMMA_FACTORS],
     }
-    classifier = SVC(cache_size=500)
+    classifier = SVC(cache_size=500, max_iter=SVC_ITERATIONS)
     pipeline = Pipeline([("encode", rows.encoder), ("count", counter), ("classify", classifier)])
     inner_folds = min(INNER_FOLDS, np.unique(rows.y, return_counts=True)[1].min())
     inner = StratifiedKFold(inner_folds, shuffle=True, random_state=plan.random_state)

@@ -43,6 +43,12 @@ from zeronorm.kernels import Kernel, row_blocks
 from zeronorm.solvers.kernel_mixture import KernelMixture, climb, log_height, log_mixture
 from zeronorm.solvers.reweighting import Reweighted
 
+#: Range of C, beyond which the sum of the likelihood and the penalty is one of them.
+SMALLEST_C, LARGEST_C = 1e-12, 1e100
+
+#: Range of the sum of all sample weights, with room for what is computed with them.
+LEAST_MASS, MOST_MASS = 1e-200, 1e200
+
 
 class SparseKernelDensity(DensityMixin, BaseEstimator):
     """Kernel density estimate with as few Gaussian kernels as the data allow.
@@ -197,6 +203,12 @@ class SparseKernelDensity(DensityMixin, BaseEstimator):
                 f"{self.bandwidth!r}."
             )
         check_positive("C", self.C)
+        if not SMALLEST_C <= self.C <= LARGEST_C:
+            raise ValueError(
+                f"C={self.C:g} is outside of {SMALLEST_C:g} to {LARGEST_C:g}: below, the "
+                "likelihood is rounding beside the number of terms, and one term is left; above, "
+                "the number of terms is nothing beside the likelihood."
+            )
         check_positive("tol", self.tol)
         check_integer("max_iter", self.max_iter, least=1)
         is_name = isinstance(self.candidates, str) and self.candidates in ("auto", "all")
@@ -216,7 +228,7 @@ class SparseKernelDensity(DensityMixin, BaseEstimator):
         )
         mass = np.bincount(place.ravel(), weights=weight[used])
         with np.errstate(over="ignore"):
-            is_sane = np.isfinite(mass.sum()) and np.isfinite(mass.sum() / mass.min())
+            is_sane = LEAST_MASS < mass.sum() < MOST_MASS and np.isfinite(mass.sum() / mass.min())
         if not is_sane:
             raise ValueError("The sample weights are too large or too small to be summed.")
         places = self._choose_candidates(len(rows))

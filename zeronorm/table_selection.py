@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from zeronorm.comparison import FitCounter, Plan, Rows
 from zeronorm.feature_selection.arom import AROMSelector
-from zeronorm.feature_selection.sizes import size_path, svm_accuracies
+from zeronorm.feature_selection.sizes import size_path, svm_accuracies, warn_of_unfinished
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,9 @@ def choose_columns(rows: Rows, plan: Plan, n_columns: int, norm: str = "l2") -> 
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
             order, _ = _column_order(rows, norm)
+            errors = np.array([part for part, _ in parts])
+            warn_of_unfinished(sum(count for _, count in parts), errors.size)
     FitCounter(plan.counter_path).fit(None)
-    errors = np.array(parts)
     return ColumnChoice(
         order[:n_columns],
         [rows.encoder.columns[place].name for place in order[:n_columns]],
@@ -98,7 +99,8 @@ def _fold_errors(
     sizes: list[int],
     norm: str,
     counter_path: str | None,
-) -> list[float]:
+) -> tuple[list[float], int]:
+    """Test error for each size, and how many of the SVMs were not solved."""
     part = rows.take(train)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of the final one, it is reported
@@ -106,6 +108,8 @@ def _fold_errors(
     column_of = np.repeat(np.arange(len(order)), _widths(encoder))
     subsets = [np.flatnonzero(np.isin(column_of, order[:size])) for size in sizes]
     features, test_features = encoder.transform(part.X), encoder.transform(rows.X[test])
-    accuracies = svm_accuracies(features, part.y, test_features, rows.y[test], subsets, 1.0)
+    accuracies, n_unfinished = svm_accuracies(
+        features, part.y, test_features, rows.y[test], subsets, 1.0
+    )
     FitCounter(counter_path).fit(None)
-    return [1.0 - accuracy for accuracy in accuracies]
+    return [1.0 - accuracy for accuracy in accuracies], n_unfinished

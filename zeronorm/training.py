@@ -14,6 +14,9 @@ from zeronorm.kernels import Kernel
 #: Sparse rows with no more entries than this, zeros included, may as well be plain arrays.
 DENSE_ENTRIES = 4_000_000
 
+#: Most that the costs of all rows may sum to. Solvers work with squares, times kernel values.
+LARGEST_COST = 1e100
+
 
 @dataclass
 class TrainingRows:
@@ -167,6 +170,20 @@ def own_class_factors(targets: np.ndarray) -> np.ndarray:
     n_outputs = targets.shape[1]
     factor = np.sqrt(n_outputs - 1.0) if n_outputs > 1 else 1.0
     return np.where(targets > 0, factor, 1.0)
+
+
+def check_cost(cost: np.ndarray) -> None:
+    """Raise a sentence unless every row has a positive cost, and solvers can add them up."""
+    if not (np.isfinite(cost).all() and cost.min() > 0):
+        raise ValueError(
+            "C times the weights must be positive and finite for every row that counts."
+        )
+    if not cost.sum() <= LARGEST_COST:
+        raise ValueError(
+            f"C times the weights is up to {cost.max():.1e}, and over all rows more than "
+            f"{LARGEST_COST:g}: no solver has room for its squares. Take a smaller C, or divide "
+            "the weights by their mean."
+        )
 
 
 def gap_warning(gap: float, tolerance: float) -> str | None:

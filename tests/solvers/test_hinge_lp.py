@@ -1,6 +1,5 @@
 """The weighted linear programs against scipy.optimize.linprog, which gets them in primal form."""
 
-import highspy
 import numpy as np
 import pytest
 from conftest import cancer
@@ -95,45 +94,6 @@ def test_infinity_norm_equals_linprog():
     assert own == pytest.approx(found.fun, rel=1e-7)
     assert objective == pytest.approx(own)
     assert gap <= 1e-7
-
-
-def test_a_failed_warm_start_is_solved_cold_then_raised():
-    model = hinge_lp.new_model()
-    nothing = np.empty(0, dtype=np.int32)
-    model.addCols(1, np.ones(1), np.zeros(1), np.ones(1), 0, nothing, nothing, np.empty(0))
-    model.addRows(
-        1,
-        np.full(1, 5.0),
-        np.full(1, highspy.kHighsInf),
-        1,
-        np.zeros(1, np.int32),
-        np.zeros(1, np.int32),
-        np.ones(1),
-    )
-    with pytest.raises(LinearProgramError, match="Infeasible"):
-        hinge_lp.run(model)
-
-
-def test_a_limit_reached_warm_is_lifted_by_the_cold_run():
-    class Stubborn:
-        """A model whose first run fails."""
-
-        def __init__(self):
-            self.cold = False
-
-        def run(self):
-            pass
-
-        def clearSolver(self):
-            self.cold = True
-
-        def getModelStatus(self):
-            status = highspy.HighsModelStatus
-            return status.kOptimal if self.cold else status.kUnknown
-
-    model = Stubborn()
-    hinge_lp.run(model)
-    assert model.cold
 
 
 # --- the one-norm machines ---------------------------------------------------------------------

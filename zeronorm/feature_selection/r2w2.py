@@ -10,9 +10,15 @@ around the rows times the squared inverse margin. Both are values of quadratic p
 
 so log R²W² has a gradient, and L-BFGS-B minimises it over θ ≥ 0. The bound is a quotient of two
 scales and knows none of its own; each call is made in one unit, and rows that cannot be separated
-are let off by the ridge 1/C on the kernel. Several classes: Σ_k W_k², one against the rest.
-Features that end at θ = 0 are ranked by the gradient: what they would cost. Where fewer are wanted
-than are left, the smaller half is dropped and the descent goes on with the others.
+are let off by the ridge 1/C on the kernel. Features that end at θ = 0 are ranked by the gradient:
+what they would cost. Where fewer are wanted than are left, the smaller half is dropped and the
+descent goes on with the others.
+
+Several classes: Σ_k W_k², one against the rest, times the mean squared distance of the rows from
+their centre instead of R² (Liu et al., 2013). The ball is that of a few outlying rows, and its
+slope as uneven as they are; one direction stands out of that, the many small ones that several
+classes need do not. At a given size of θ the mean square is constant, what is left to minimise is
+convex, and every useful feature keeps a part.
 """
 
 from __future__ import annotations
@@ -64,7 +70,7 @@ class R2W2Selector(LinearSelector):
     n_iter_ : int
         Steps of descent.
     history_ : dict of ndarray
-        "bound", R²W² after every step.
+        "bound", R²W² after every step (several classes: with the mean square in place of R²).
     cv_results_ : dict of ndarray
         With "auto": accuracy for each number of features.
     n_features_in_ : int
@@ -76,6 +82,9 @@ class R2W2Selector(LinearSelector):
     ----------
     Jason Weston, Sayan Mukherjee, Olivier Chapelle, Massimiliano Pontil, Tomaso Poggio, Vladimir
     Vapnik: Feature selection for SVMs. Neural Information Processing Systems (2001).
+
+    Xinwang Liu, Lei Wang, Jianping Yin, En Zhu, Jian Zhang: An efficient approach to integrating
+    radius information into multiple kernel learning. IEEE Transactions on Cybernetics 43 (2013).
 
     Examples
     --------
@@ -169,6 +178,7 @@ class RadiusMargin:
     def __init__(self, columns: Columns, targets: np.ndarray, C: float) -> None:
         self.columns, self.targets = columns, targets
         self.ridge = 1.0 / C
+        self.has_several = targets.shape[1] > 1
         self.variances = columns.deviations**2
         self.total = float(self.variances.sum())
         self.starts: list[Any] = [None] * (targets.shape[1] + 1)
@@ -183,7 +193,7 @@ class RadiusMargin:
         if not size > 0:
             return np.inf, np.zeros(len(theta))
         gram = self.columns.gram(np.sqrt(theta / size))
-        radius, radius_slope = self._radius(gram)
+        radius, radius_slope = self._scatter() if self.has_several else self._radius(gram)
         width, width_slope = 0.0, np.zeros(len(theta))
         for k, target in enumerate(self.targets.T):
             part = solve_squared_slack(
@@ -200,6 +210,10 @@ class RadiusMargin:
         # The value does not depend on the size of θ: take out of the slope what moves it.
         slope = (slope - float(slope @ (theta / size)) / self.total * self.variances) / size
         return self.last, slope
+
+    def _scatter(self) -> tuple[float, np.ndarray]:
+        """Mean squared distance of the rows from their centre, at the size of θ in use."""
+        return self.total + self.ridge, self.variances
 
     def _radius(self, gram: np.ndarray) -> tuple[float, np.ndarray]:
         """Squared radius of the smallest ball, and its gradient.

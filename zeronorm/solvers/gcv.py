@@ -76,12 +76,15 @@ def hat_matrix(
     scale = np.abs(coef)
     columns = np.column_stack([values * scale, np.ones(len(values))])
     weighted = weight[:, None] * columns
-    matrix = columns.T @ weighted
-    diagonal = np.append(penalty * scale, 0.0)
-    matrix.flat[:: len(matrix) + 1] += diagonal
-    # Rows without weight leave nothing for the intercept to be measured by.
-    matrix[-1, -1] += 1e-12 * max(matrix[-1, -1], 1.0)
-    return columns, np.linalg.solve(matrix, weighted.T)
+    # By a triangular factor of the matrix, which is not formed: coefficients that cancel each
+    # other, as those of a flat kernel, would drown the penalty in it. What is zero up to rounding
+    # is left out: an intercept without weight, directions that the columns do not tell apart.
+    roots = np.sqrt(np.append(penalty * scale, 0.0))
+    stacked = np.vstack([np.sqrt(weight)[:, None] * columns, np.diag(roots)])
+    _, sizes, directions = np.linalg.svd(np.linalg.qr(stacked, mode="r"))
+    kept = sizes > len(sizes) * np.finfo(float).eps * sizes[0]
+    inverse = directions[kept] / sizes[kept, None]
+    return columns, inverse.T @ (inverse @ weighted.T)
 
 
 def criteria(

@@ -1,7 +1,15 @@
-"""What the linear programs need of HiGHS: models, rows, columns, and a run that ends well."""
+"""What the linear programs need of HiGHS: models, rows, columns, and a run that ends well.
+
+HiGHS by itself knows no end and hears no Ctrl-C. Here it stops after a number of iterations that
+depends on the size of the model alone, with the point it has reached; and a model that is large
+enough to be waited for runs in a thread of its own, so that the main thread, the only one that
+gets signals, can tell it to stop.
+"""
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import Future, wait
 from typing import Any
 
 import highspy
@@ -21,6 +29,22 @@ REMEDIES: tuple[dict[str, Any], ...] = (
     LOOSE | {"simplex_scale_strategy": 2},
     LOOSE | {"solver": "ipm"},
 )
+
+
+#: Most simplex iterations: this many for each row and column, and some for the smallest models.
+#: What is solved at all takes a few for each.
+ITERATIONS_EACH = 20
+ITERATIONS_LEAST = 2_000
+
+#: Most iterations of the interior point method, which takes some tens whatever the model.
+INTERIOR_ITERATIONS = 500
+
+#: Models with more nonzeros than this run in a thread: a thread costs a tenth of a millisecond,
+#: one run of these a few milliseconds at least.
+LARGE_MODEL = 50_000
+
+#: Seconds between two looks of the main thread; Python for Windows hears no Ctrl-C while it waits.
+HEARTBEAT = 0.2
 
 
 class LinearProgramError(ValueError):
@@ -46,24 +70,102 @@ def _set_options(model: highspy.Highs, options: dict[str, Any]) -> None:
         model.setOptionValue(name, value)
 
 
-def run(model: highspy.Highs) -> None:
-    """Solve from the current basis, then cold if that fails, then give up with a clear error."""
-    model.run()
+def run(model: highspy.Highs) -> bool:
+    """Solve from the current basis, then cold if that fails, then give up with a clear error.
+
+    Returns
+    -------
+    bool
+        Whether the solution is optimal. If not, the iterations were used up, and the solution is
+        the point they led to: the caller's certificate tells how good that is.
+    """
+    _run_within_limits(model)
     for remedy in REMEDIES:
-        if model.getModelStatus() == highspy.HighsModelStatus.kOptimal:
-            return
+        if _has_ended(model):
+            break
         before = {name: model.getOptionValue(name)[1] for name in remedy}
         model.clearSolver()
         _set_options(model, remedy)
-        model.run()
+        _run_within_limits(model)
         _set_options(model, before)
     status = model.getModelStatus()
-    if status != highspy.HighsModelStatus.kOptimal:
+    if status == highspy.HighsModelStatus.kOptimal:
+        return True
+    if not _has_ended(model):
         raise LinearProgramError(
             f"HiGHS ended with status {model.modelStatusToString(status)!r}, also from a cold "
             "start. Kernel values and C span too wide a range: standardise the features, or take "
             "a more moderate C."
         )
+    solution = model.getSolution()
+    if not (solution.value_valid and solution.dual_valid):
+        raise LinearProgramError(
+            f"HiGHS found no solution of the linear program within {iteration_limit(model)} "
+            "iterations: take a smaller C or fewer candidates, or standardise the features."
+        )
+    return False
+
+
+def _has_ended(model: highspy.Highs) -> bool:
+    """Whether another start would not help: the optimum is found or the iterations are used up."""
+    ends = highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kIterationLimit
+    return model.getModelStatus() in ends
+
+
+def iteration_limit(model: highspy.Highs) -> int:
+    """Most simplex iterations of a model, by its size: the same on every machine."""
+    return ITERATIONS_LEAST + ITERATIONS_EACH * (model.getNumRow() + model.getNumCol())
+
+
+def _run_within_limits(model: highspy.Highs) -> None:
+    limits = {
+        "simplex_iteration_limit": iteration_limit(model),
+        "ipm_iteration_limit": INTERIOR_ITERATIONS,
+    }
+    _set_options(model, limits)
+    is_main = threading.current_thread() is threading.main_thread()
+    if is_main and model.getNumNz() > LARGE_MODEL:
+        _run_interruptibly(model)
+    else:
+        model.run()
+
+
+def _run_interruptibly(model: highspy.Highs) -> None:
+    """Run in a thread; a KeyboardInterrupt of this one ends it at its next iteration.
+
+    (A callback in the main thread would raise the KeyboardInterrupt inside of HiGHS.)
+    """
+    is_unwanted = threading.Event()
+
+    def look(event: Any) -> None:
+        if is_unwanted.is_set():
+            event.interrupt()
+
+    ended: Future[Any] = Future()
+
+    def work() -> None:
+        try:
+            ended.set_result(model.run())
+        except BaseException as error:
+            ended.set_exception(error)
+
+    callbacks = model.cbSimplexInterrupt, model.cbIpmInterrupt
+    for callback in callbacks:
+        callback.subscribe(look)
+    # Not Thread.join: after an interrupt it takes the thread for ended (CPython before 3.13).
+    threading.Thread(target=work, name="HiGHS", daemon=True).start()
+    try:
+        while not ended.done():
+            wait([ended], HEARTBEAT)
+    except KeyboardInterrupt:
+        is_unwanted.set()
+        wait([ended])
+        raise
+    finally:
+        if ended.done():  # not after a second Ctrl-C, with HiGHS still on its way out
+            for callback in callbacks:
+                callback.unsubscribe(look)
+    ended.result()
 
 
 def add_columns(

@@ -15,7 +15,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from zeronorm.sampling import stratified_rows
-from zeronorm.solvers.hinge_qp import HingeRidgeSolution, Start, solve_hinge_ridge
+from zeronorm.solvers.hinge_qp import (
+    ILL_CONDITIONED,
+    HingeRidgeSolution,
+    Start,
+    solve_hinge_ridge,
+)
 from zeronorm.solvers.reweighting import Round
 from zeronorm.solvers.rows import ScaledRows, column_sizes, per_output
 
@@ -158,12 +163,22 @@ class HingeRidge:
         if self.quadratic is None:
             return ScaledRows(values, scale), lambda v: scale * v, lambda a: a / scale
         # alpha = scale * u; the form in u is I + S Q S = L L', and v = L' u.
-        form = self.quadratic * scale * scale[:, None]
-        form.flat[:: len(scale) + 1] += 1.0
-        factor = np.linalg.cholesky(form)
+        factor = _factor(self.quadratic, scale)
         inverse = np.linalg.inv(factor)
         rows = ScaledRows((values * scale) @ inverse.T, np.ones(len(scale)))
         return rows, lambda v: scale * (v @ inverse), lambda a: (a / scale) @ factor
+
+
+def _factor(quadratic: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Triangular factor of I + S Q S, not formed where the identity would drown in it."""
+    form = quadratic * scale * scale[:, None]
+    if form.diagonal().max(initial=0.0) <= ILL_CONDITIONED:
+        form.flat[:: len(scale) + 1] += 1.0
+        return np.linalg.cholesky(form)
+    values, vectors = np.linalg.eigh(quadratic)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    stacked = np.vstack([np.eye(len(scale)), (root * scale[:, None]).T])
+    return np.asarray(np.linalg.qr(stacked, mode="r")).T
 
 
 def sample_rows(targets: np.ndarray, size: int, per_class: int) -> tuple[np.ndarray, np.ndarray]:

@@ -80,7 +80,10 @@ class KernelMixture:
         values -= nearest[:, None]
         np.exp(values, out=values)
         total = float(self.mass.sum())
-        problem = MixtureWeights(values, self.mass, 1.0 / C)
+        # In a unit of weight that is a power of two: only C times the weights matters, and no
+        # digit changes.
+        unit = 2.0 ** np.round(np.log2(self.mass.max()))
+        problem = MixtureWeights(values, self.mass / unit, 1.0 / (C * unit))
         penalty = TermPenalty(SMOOTHING / total)
         result = reweight(problem, penalty, max_rounds=max_rounds, tolerance=tolerance)
         constant = -float(self.mass @ nearest) - total * log_height(bandwidth, self.n_features)

@@ -260,8 +260,13 @@ def _share_out(answers: np.ndarray, slope: np.ndarray) -> np.ndarray:
     # At the upper end the sum is at most one, at the lower end the cheapest alone makes it one.
     low, high = part[prices == 0].sum(), part.sum()
     multiplier = high
-    if prices.max() > 0 and low < high:
-        multiplier = brentq(lambda value: (part / (prices + value)).sum() - 1.0, low, high)
+
+    def excess(value: float) -> float:
+        return float((part / (prices + value)).sum() - 1.0)
+
+    # Where prices are rounding beside the answers, the ends do not differ from the root.
+    if prices.max() > 0 and excess(low) > 0 > excess(high):
+        multiplier = brentq(excess, low, high)
     weights = np.zeros_like(answers)
     weights[present] = part / (prices + multiplier)
     return weights / weights.sum()

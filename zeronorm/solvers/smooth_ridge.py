@@ -76,9 +76,11 @@ class SmoothRidge:
     def __init__(
         self, values: np.ndarray, targets: np.ndarray, cost: np.ndarray, loss: MarginLoss
     ) -> None:
-        self.values, self.targets, self.cost, self.loss = values, targets, cost, loss
-        # Around their means: the intercept, which is free, takes up what a column has in common.
-        self.column_sizes = column_sizes(values - (cost @ values) / cost.sum())
+        # Around their means: the intercept, which is free, takes up what a column has in common,
+        # and rounding is that of what is left. A flat kernel has little else in common.
+        self.means = (cost @ values) / cost.sum()
+        self.values, self.targets, self.cost, self.loss = values - self.means, targets, cost, loss
+        self.column_sizes = column_sizes(self.values)
         self.coef = np.zeros((values.shape[1], targets.shape[1]))
         self.intercept = np.zeros(targets.shape[1])
 
@@ -90,7 +92,7 @@ class SmoothRidge:
     def keep(self, columns: np.ndarray) -> None:
         """Forget the other terms."""
         self.values = self.values[:, columns]
-        self.coef = self.coef[columns]
+        self.coef, self.means = self.coef[columns], self.means[columns]
         self.column_sizes = self.column_sizes[columns]
 
     def solve(self, scale: np.ndarray, tolerance: float, *, steering: bool = False) -> Round:
@@ -108,7 +110,7 @@ class SmoothRidge:
             self.intercept[k] = point.b
         gap = max(point.gap for point in points)
         loss = sum(point.loss_value for point in points)
-        return Round(self.coef.copy(), self.intercept.copy(), loss, gap)
+        return Round(self.coef.copy(), self.intercept - self.means @ self.coef, loss, gap)
 
 
 class _Point:
@@ -175,8 +177,10 @@ class _Point:
             matrix = LinearOperator(size, matvec=curved, dtype=self.v.dtype)
             return cg(matrix, -self.gradient, rtol=INEXACT, maxiter=MOST_PRODUCTS)[0]
         matrix, border = self.rows.gram(self.everyone, self.curvature)
+        # What rounding can hide goes on the diagonal too; the certificate does not depend on it.
+        hidden = 1e-15 * len(matrix) * float(matrix.diagonal().max(initial=0.0))
         matrix -= np.outer(border, border / total)
-        matrix.flat[:: len(matrix) + 1] += 1.0
+        matrix.flat[:: len(matrix) + 1] += 1.0 + hidden
         return solve(matrix, -self.gradient, assume_a="pos", overwrite_a=True, check_finite=False)
 
 

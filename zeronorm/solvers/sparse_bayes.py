@@ -321,13 +321,16 @@ class _Search:
             moves = around.moves(self.tolerance, self.largest[around.places])
             step = _NewtonStep(at, 0.0, self.largest[at.places])
             self.promise = max([step.promise] + [move.promise for move in moves])
+        # What rounding hides of L may be gained too, for all that is known.
+        rounding = np.finfo(float).eps * abs(at.evidence)
+        promise = max(self.promise, rounding) if rounding > self.tolerance else self.promise
         return SparseBayes(
             at.places,
             at.weights / self.basis.unit[at.places],
             at.variance / self.basis.unit[at.places] ** 2,
             at.evidence,
-            self.promise,
-            self.promise <= self.tolerance,
+            promise,
+            promise <= self.tolerance,
             self.places_of_rounds,
             self.evidence_of_rounds,
         )

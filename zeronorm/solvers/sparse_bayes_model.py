@@ -34,6 +34,9 @@ IN_SPAN = 1e-10
 #: then exact to about their squares; most steps.
 MODE_DECREMENT, MODE_CHANGE, MODE_STEPS = 1e-7, 2e-3, 100
 
+#: Shortest part of a step to the mode that is tried.
+LEAST_LENGTH = 1e-12
+
 #: Rows by which the functions of the first model are chosen, at most.
 SAMPLE_ROWS = 300
 
@@ -253,9 +256,14 @@ class Posterior:
                 here = likelihood.expand(scores + length * change)
                 value = here.value - 0.5 * float(whitened @ whitened)
                 # The last step is below what rounding leaves of the value.
-                if value > before or is_last or length < 1e-12:
+                if value > before or is_last:
                     break
                 length *= 0.5
+                if length < LEAST_LENGTH:
+                    # Rounding hides what is left to gain: where rows weigh much, long before the
+                    # decrement is small.
+                    is_last = True
+                    break
             self.whitened, scores = whitened, scores + length * change
         self.at_mode = here
         factor = np.linalg.cholesky(self.gram + identity)
