@@ -10,6 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from zeronorm import (
+    AROMClassifier,
     CrossEntropySVC,
     IRWLSClassifier,
     LinearProgrammingSVC,
@@ -20,6 +21,7 @@ from zeronorm import (
     SparseProbitClassifier,
     SparseSVC,
     SparsityControlledSVC,
+    SVCReducer,
     ZeroNormSVC,
 )
 from zeronorm.classifiers import sparse_svc
@@ -176,3 +178,20 @@ def test_rare_and_equal_classes_are_learned():
     svc = SVC(C=10).fit(X[::2], y[::2])
     assert model.score(X[1::2], y[1::2]) >= svc.score(X[1::2], y[1::2]) - 0.01
     assert model.predict(X[1::2]).sum() > 0
+
+
+def test_a_reduction_that_is_another_model_says_so():
+    X, y = make_blobs(120, centers=8, cluster_std=0.3, random_state=3)
+    with pytest.warns(PoorFitWarning, match="1 terms .* % of the decisions are not those of the"):
+        SVCReducer(SVC(C=10), n_terms=1, random_state=0).fit(X, y)
+    assert said(SVCReducer(SVC(C=10), n_terms=12, random_state=0), X, y) == []
+
+
+def test_features_that_tell_nothing():
+    """A linear classifier on xor guesses, and says so; on noise it keeps quiet."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(160, 2))
+    (message,) = said(AROMClassifier(1), X, (X[:, 0] * X[:, 1] > 0).astype(int))
+    assert message.startswith("AROMClassifier has learned little")
+    assert said(AROMClassifier(1), X, rng.integers(0, 2, 160)) == []
+    assert said(AROMClassifier(1), X, (X[:, 0] > 0).astype(int)) == []

@@ -28,7 +28,7 @@ def objective(model, X, y, cost, targets=None):
     if targets is None:
         targets = np.where(y == model.classes_[1], 1.0, -1.0)
     slack = np.maximum(0.0, 1.0 - targets * model.decision_function(X))
-    return penalty + np.sum((cost * slack.T).T)
+    return penalty + np.sum((cost if np.ndim(cost) == slack.ndim else cost[:, None]) * slack)
 
 
 @pytest.mark.parametrize("make", [moons, noisy])

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.checks import all_or_nothing, check_positive
 from zeronorm.exceptions import PoorFitWarning
-from zeronorm.guard import guessing_message
+from zeronorm.guard import KernelFit, guessing_message
 from zeronorm.kernels import Kernel
 from zeronorm.training import Learned, TrainingRows, check_cost
 
@@ -72,10 +72,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             with np.errstate(all="ignore"):
                 training, classes = self._training_rows(X, y, sample_weight)
                 learned = self._learn(training)
-                again = self._with_choices(learned)
-                doubt = learned.doubt or guessing_message(
-                    type(self).__name__, training, learned, classes, again._learn
-                )
+                fitted = KernelFit(training, learned, self._with_choices(learned)._learn)
+                doubt = learned.doubt or guessing_message(type(self).__name__, fitted, classes)
             self._store(learned, classes)
         if learned.warning is not None:
             warnings.warn(learned.warning, ConvergenceWarning, stacklevel=2)

@@ -14,7 +14,14 @@ from sklearn.utils import check_random_state
 from zeronorm.base import KernelClassifier
 from zeronorm.checks import check_integer, is_integer
 from zeronorm.sampling import stratified_rows
-from zeronorm.training import Fit, Learned, TrainingProblem, TrainingRows, learned_expansion
+from zeronorm.training import (
+    Fit,
+    Learned,
+    TrainingProblem,
+    TrainingRows,
+    learned_expansion,
+    standing_for_all,
+)
 
 #: ``candidates="auto"`` takes all rows up to this many, and this many landmarks beyond.
 AUTO_CANDIDATES = 300
@@ -111,7 +118,7 @@ class SparseKernelClassifier(KernelClassifier):
         """
         equal = self._equal_rows(training, np.arange(len(training.codes)))
         caps = np.bincount(equal, weights=training.cost)[equal[places]]
-        return training.standing_for_all(places, caps)
+        return standing_for_all(training.codes, training.cost, places, caps)
 
 
 def first_equal(X: Any, codes: np.ndarray | None = None) -> np.ndarray:

@@ -15,14 +15,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.svm import SVC
 
-from zeronorm.expansion import KernelExpansion
 from zeronorm.sampling import stratified_folds, stratified_rows
-from zeronorm.training import Learned, TrainingRows
+from zeronorm.training import Learned, TrainingRows, standing_for_all
 
 #: A model is suspicious that is wrong on this share of the rows on which guessing is wrong, or
 #: right on less than this share of the rows of some class.
@@ -38,59 +38,174 @@ FEWEST, MOST, LEARNED = 3, 20, 1_200
 REFERENCE_C, MAX_ITER, CLEARLY = 10.0, 100_000, 1.64
 
 
-def guessing_message(
-    name: str,
-    training: TrainingRows,
-    learned: Learned,
-    classes: np.ndarray,
-    learn_again: Callable[[TrainingRows], Learned],
-) -> str | None:
-    """Return a sentence if the model is no better than guessing, and better is possible.
+class Fitted(Protocol):
+    """What is asked of a fitted classifier; rows are given by their places, classes by codes."""
+
+    codes: np.ndarray
+    weight: np.ndarray
+    n_terms: int
+    advice: str
+
+    def predicted(self, places: np.ndarray) -> np.ndarray:
+        """Classes of training rows."""
+
+    def judged_alone(self, places: np.ndarray) -> np.ndarray:
+        """Classes of training rows, each judged without the term that is the row itself."""
+
+    def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
+        """Classes of some rows by the classifier fitted on others."""
+
+    def reference(self, places: np.ndarray) -> tuple[Any, str]:
+        """Rows for an SVC, and its kernel."""
+
+
+class KernelFit:
+    """A kernel expansion that was learned from training rows.
+
+    Parameters
+    ----------
+    training : TrainingRows
+        The rows.
+    learned : Learned
+        What was learned from them.
+    learn_again : callable
+        Learns from other rows, with the same parameters.
+    """
+
+    advice = (
+        "Scale the features, try another gamma or a larger C, or class_weight='balanced' if a "
+        "class is rare."
+    )
+
+    def __init__(
+        self,
+        training: TrainingRows,
+        learned: Learned,
+        learn_again: Callable[[TrainingRows], Learned],
+    ) -> None:
+        self.training, self.learned, self.learn_again = training, learned, learn_again
+        self.codes, self.weight = training.codes, training.cost
+        self.n_terms = learned.expansion.n_terms
+
+    def predicted(self, places: np.ndarray) -> np.ndarray:
+        """Classes of training rows."""
+        return self._of_values(self._values(self.learned, places), self.learned)
+
+    def judged_alone(self, places: np.ndarray) -> np.ndarray:
+        """Classes of training rows, each judged without the term that is the row itself."""
+        values = self._values(self.learned, places)
+        if self.learned.support is not None:
+            terms = {row: term for term, row in enumerate(self.learned.support.tolist())}
+            rows = self.training.rows[places].tolist()
+            own = [(i, terms[row]) for i, row in enumerate(rows) if row in terms]
+            if own:
+                values[tuple(np.transpose(own))] = 0.0
+        return self._of_values(values, self.learned)
+
+    def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
+        """Classes of some rows by the classifier fitted on others, which stand for all."""
+        rows = replace(self.training.take(learn), cost=self.training.scaled_cost(learn))
+        again = self.learn_again(rows)
+        return self._of_values(self._values(again, judge), again)
+
+    def reference(self, places: np.ndarray) -> tuple[Any, str]:
+        """Rows and rbf, or the kernel's own values where the rows are not plain features."""
+        training, data = self.training, self.training.data[places]
+        if training.kernel.name == "precomputed":
+            return data[:, training.rows[places]], "precomputed"
+        if training.kernel.name == "callable":
+            return training.kernel.matrix(data, data), "precomputed"
+        return data, "rbf"
+
+    def _values(self, learned: Learned, places: np.ndarray) -> np.ndarray:
+        return learned.expansion.kernel_values(self.training.data[places])
+
+    def _of_values(self, values: np.ndarray, learned: Learned) -> np.ndarray:
+        scores = values @ learned.expansion.coef + learned.expansion.intercept
+        return scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.intp)
+
+
+class LinearFit:
+    """A fitted scikit-learn classifier on features.
+
+    Parameters
+    ----------
+    model : classifier
+        It has been fitted on X and y.
+    X : array or sparse matrix of shape (n, d)
+        The rows.
+    y : ndarray of shape (n,)
+        Their labels.
+    """
+
+    advice = "Take more features, a larger C, or a classifier that is not linear."
+
+    def __init__(self, model: Any, X: Any, y: np.ndarray) -> None:
+        self.model, self.X, self.y = model, X, y
+        self.codes = np.searchsorted(model.classes_, y)
+        self.weight, self.n_terms = np.ones(len(y)), model.n_terms_
+
+    def predicted(self, places: np.ndarray) -> np.ndarray:
+        """Classes of training rows."""
+        return np.searchsorted(self.model.classes_, self.model.predict(self.X[places]))
+
+    def judged_alone(self, places: np.ndarray) -> np.ndarray:
+        """No row is a term."""
+        return self.predicted(places)
+
+    def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
+        """Classes of some rows by the classifier fitted on others."""
+        again = clone(self.model).set_params(n_features_to_select=self.n_terms)
+        again._fit(self.X[learn], self.y[learn])
+        return np.searchsorted(self.model.classes_, again.predict(self.X[judge]))
+
+    def reference(self, places: np.ndarray) -> tuple[Any, str]:
+        """Rows and the rbf kernel."""
+        return self.X[places], "rbf"
+
+
+def guessing_message(name: str, fitted: Fitted, classes: np.ndarray) -> str | None:
+    """Return a sentence if a model is no better than guessing, and better is possible.
 
     Parameters
     ----------
     name : str
         Name of the classifier.
-    training : TrainingRows
-        What it was fitted on.
-    learned : Learned
-        What it has learned.
+    fitted : Fitted
+        The model and its training rows.
     classes : ndarray
-        Class labels, in the order of the codes of the rows.
-    learn_again : callable
-        Learns from other rows, with the same parameters.
+        Class labels, in the order of the codes.
     """
     random = np.random.RandomState(0)
-    places = _some(training, np.arange(len(training.codes)), LOOKED_AT, random)
-    codes, weight = training.codes[places], training.scaled_cost(places)
-    right = _judged_alone(training, learned, places) == codes
+    places = _some(fitted.codes, np.arange(len(fitted.codes)), LOOKED_AT, random)
+    codes, weight = fitted.codes[places], _weight(fitted, places)
+    right = fitted.judged_alone(places) == codes
     is_found = np.bincount(codes, weights=right) >= FOUND * np.bincount(codes)
     share = np.bincount(codes, weights=weight) / weight.sum()
-    error, guessing = 1.0 - float(np.average(right, weights=weight)), 1.0 - float(share.max())
-    if is_found.all() and error < NEARLY * guessing:
+    commonest, guessing = int(share.argmax()), 1.0 - float(share.max())
+    if is_found.all() and np.average(~right, weights=weight) < NEARLY * guessing:
         return None
-    compared = _some(training, places, COMPARED, random)
-    found = _cross_validated(training, compared, learn_again, random)
-    if found is None:
-        return None
-    model, svc = found
-    codes = training.codes[compared]
-    final = _predicted(learned.expansion, training.data[compared]) == codes
-    can_be_better = _is_clearly_better(svc, model) and _is_clearly_better(
-        svc, codes == share.argmax()
-    )
+    compared = _some(fitted.codes, places, COMPARED, random)
+    codes, weight = fitted.codes[compared], _weight(fitted, compared)
+    if np.bincount(codes).max() < 2:
+        return None  # nothing to cross-validate with
+    final = fitted.predicted(compared) == codes
+    model, svc = _cross_validated(fitted, compared, random)
+    can_be_better = _is_clearly_better(svc, model) and _is_clearly_better(svc, codes == commonest)
     # Fitted on a part of the rows it may be good, and bad on all: then something went wrong.
     if not can_be_better and not _is_clearly_better(model, final):
         return None
-    weight = training.scaled_cost(compared)
     wrong = [f"{100 * np.average(~each, weights=weight):.1f} %" for each in (final, model, svc)]
     return (
-        f"{name} has learned little: with {learned.expansion.n_terms} terms it is wrong on "
-        f"{wrong[0]} of {len(compared)} training rows, in cross-validation on {wrong[1]}. Always "
-        f"guessing {classes.tolist()[int(share.argmax())]!r} is wrong on {100 * guessing:.1f} %, "
-        f"SVC(C={REFERENCE_C:g}) in cross-validation on {wrong[2]}. Scale the features, try "
-        "another gamma or a larger C, or class_weight='balanced' if a class is rare."
+        f"{name} has learned little: with {fitted.n_terms} terms it is wrong on {wrong[0]} of "
+        f"{len(compared)} training rows, in cross-validation on {wrong[1]}. Always guessing "
+        f"{classes.tolist()[commonest]!r} is wrong on {100 * guessing:.1f} %, "
+        f"SVC(C={REFERENCE_C:g}) in cross-validation on {wrong[2]}. {fitted.advice}"
     )
+
+
+def _weight(fitted: Fitted, places: np.ndarray) -> np.ndarray:
+    return standing_for_all(fitted.codes, fitted.weight, places, fitted.weight[places])
 
 
 def _is_clearly_better(one: np.ndarray, other: np.ndarray) -> bool:
@@ -100,66 +215,30 @@ def _is_clearly_better(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 def _some(
-    training: TrainingRows, places: np.ndarray, most: int, random: np.random.RandomState
+    codes: np.ndarray, places: np.ndarray, most: int, random: np.random.RandomState
 ) -> np.ndarray:
     """At most so many of the places, rare classes with more than their share."""
     if len(places) <= most:
         return places
-    _, codes = np.unique(training.codes[places], return_inverse=True)
-    return places[stratified_rows(codes, most, random)]
-
-
-def _judged_alone(training: TrainingRows, learned: Learned, places: np.ndarray) -> np.ndarray:
-    """Class codes of the rows, each judged without the term that is the row itself."""
-    values = learned.expansion.kernel_values(training.data[places])
-    if learned.support is not None:
-        terms = {row: term for term, row in enumerate(learned.support.tolist())}
-        rows = training.rows[places].tolist()
-        own = [(i, terms[row]) for i, row in enumerate(rows) if row in terms]
-        if own:
-            values[tuple(np.transpose(own))] = 0.0
-    return _codes(values @ learned.expansion.coef + learned.expansion.intercept)
-
-
-def _predicted(expansion: KernelExpansion, data: Any) -> np.ndarray:
-    return _codes(expansion.kernel_values(data) @ expansion.coef + expansion.intercept)
-
-
-def _codes(scores: np.ndarray) -> np.ndarray:
-    return scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.intp)
+    _, present = np.unique(codes[places], return_inverse=True)
+    return places[stratified_rows(present, most, random)]
 
 
 def _cross_validated(
-    training: TrainingRows,
-    places: np.ndarray,
-    learn_again: Callable[[TrainingRows], Learned],
-    random: np.random.RandomState,
-) -> tuple[np.ndarray, np.ndarray] | None:
+    fitted: Fitted, places: np.ndarray, random: np.random.RandomState
+) -> tuple[np.ndarray, np.ndarray]:
     """Which rows the classifier and which the SVC are right on, fitted without them."""
-    codes = training.codes[places]
-    if np.bincount(codes).max() < 2:
-        return None  # nothing to cross-validate with
-    data, kernel = _reference_data(training, places)
+    codes = fitted.codes[places]
+    data, kernel = fitted.reference(places)
     right = np.zeros((2, len(places)), dtype=bool)
     count = int(np.clip(LEARNED // len(places), FEWEST, MOST))
     for learn, judge in stratified_folds(codes, count, random):
-        rows = replace(training.take(places[learn]), cost=training.scaled_cost(places[learn]))
         columns = learn if kernel == "precomputed" else slice(None)
+        weight = _weight(fitted, places[learn])
         svc = SVC(C=REFERENCE_C, kernel=kernel, max_iter=MAX_ITER)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what is fitted here nothing goes out
-            again = learn_again(rows)
-            svc.fit(data[learn][:, columns], codes[learn], rows.cost / rows.cost.mean())
-        right[0, judge] = _predicted(again.expansion, training.data[places[judge]]) == codes[judge]
+            right[0, judge] = fitted.learned_again(places[learn], places[judge]) == codes[judge]
+            svc.fit(data[learn][:, columns], codes[learn], weight / weight.mean())
         right[1, judge] = svc.predict(data[judge][:, columns]) == codes[judge]
     return right[0], right[1]
-
-
-def _reference_data(training: TrainingRows, places: np.ndarray) -> tuple[Any, str]:
-    """Rows for the SVC and its kernel: rbf, or the given one where the rows are not features."""
-    if training.kernel.name == "precomputed":
-        return training.data[places][:, training.rows[places]], "precomputed"
-    data = training.data[places]
-    if training.kernel.name == "callable":
-        return training.kernel.matrix(data, data), "precomputed"
-    return data, "rbf"

@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base import check_sample_weight
 from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_number
+from zeronorm.exceptions import PoorFitWarning
 from zeronorm.given_model import GivenModel, check_finite, check_kernel_machine
 from zeronorm.reduction_methods import (
     Limits,
@@ -35,6 +36,10 @@ from zeronorm.reduction_methods import (
 )
 
 METHODS = ("reduced_set", "modified", "cross_entropy", "exact")
+
+
+#: Share of changed decisions beyond which the smaller model is no longer that model.
+MUCH = 0.2
 
 
 class SVCReducer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -198,6 +203,13 @@ class SVCReducer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             reduced = self._fit(X, y, sample_weight)
         if reduced.warning is not None:
             warnings.warn(reduced.warning, ConvergenceWarning, stacklevel=2)
+        elif self.changed_ > MUCH:
+            warnings.warn(
+                f"With {self.n_terms_} terms {100 * self.changed_:.1f} % of the decisions are not "
+                "those of the model. Take a larger n_terms, or max_error to find it.",
+                PoorFitWarning,
+                stacklevel=2,
+            )
         return self
 
     def _check_parameters(self) -> None:

@@ -70,14 +70,7 @@ class TrainingRows:
 
     def scaled_cost(self, places: np.ndarray) -> np.ndarray:
         """Costs with which the rows at these places stand for all rows of their classes."""
-        return self.standing_for_all(places, self.cost[places])
-
-    def standing_for_all(self, places: np.ndarray, cost: np.ndarray) -> np.ndarray:
-        """Scale costs of some rows so that those of a class sum to the cost of all its rows."""
-        codes = self.codes[places]
-        total = np.bincount(self.codes, weights=self.cost)
-        there = np.bincount(codes, weights=cost, minlength=len(total))
-        return cost * (total / np.where(there > 0, there, 1.0))[codes]
+        return standing_for_all(self.codes, self.cost, places, self.cost[places])
 
 
 @dataclass
@@ -157,6 +150,15 @@ class Learned:
     history: dict[str, np.ndarray]
     warning: str | None = None
     doubt: str | None = None
+
+
+def standing_for_all(
+    codes: np.ndarray, cost: np.ndarray, places: np.ndarray, some: np.ndarray
+) -> np.ndarray:
+    """Scale costs of the rows at some places: those of a class sum to the cost of all its rows."""
+    total = np.bincount(codes, weights=cost)
+    there = np.bincount(codes[places], weights=some, minlength=len(total))
+    return some * (total / np.where(there > 0, there, 1.0))[codes[places]]
 
 
 def own_class_factors(targets: np.ndarray) -> np.ndarray:

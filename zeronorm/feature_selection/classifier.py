@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base import predicted_classes, signed_targets
 from zeronorm.checks import all_or_nothing, check_integer, check_positive
+from zeronorm.exceptions import PoorFitWarning
 from zeronorm.feature_selection.arom import AROMSelector, check_rounds, make_problem, rank_by_rounds
 from zeronorm.feature_selection.base import (
     Selection,
@@ -36,6 +37,7 @@ from zeronorm.feature_selection.base import (
     two_or_more_classes,
 )
 from zeronorm.feature_selection.polynomial import SparsePolynomial
+from zeronorm.guard import LinearFit, guessing_message
 from zeronorm.solvers.arom import fit_once
 from zeronorm.solvers.columns import Columns
 
@@ -181,12 +183,17 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         with all_or_nothing(self):
-            return self._fit(X, y)
+            self._check_parameters()
+            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+            check_classification_targets(y)
+            self._fit(X, y)
+            fitted = LinearFit(self, X, y)
+            doubt = guessing_message(type(self).__name__, fitted, self.classes_)
+        if doubt is not None:
+            warnings.warn(doubt, PoorFitWarning, stacklevel=2)
+        return self
 
-    def _fit(self, X: Any, y: Any) -> AROMClassifier:
-        self._check_parameters()
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(y)
+    def _fit(self, X: Any, y: np.ndarray) -> None:
         self.classes_, codes = two_or_more_classes(y)
         values, powers = self._terms(X)
         for name in ("cv_results_", "support_", "powers_"):
@@ -212,7 +219,6 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
             )
         if selection.warning is not None:
             warnings.warn(selection.warning, ConvergenceWarning, stacklevel=3)
-        return self
 
     def _terms(self, X: Any) -> tuple[Any, np.ndarray | None]:
         """Features to choose from, and their exponents where they are products."""
