@@ -104,6 +104,22 @@ def test_workers_and_temporary_files_go(tmp_path, data, number, send):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "temporary"]
 
 
+def test_workers_leave_Ctrl_C_to_the_main_process():
+    """In a process of its own, which has no workers yet."""
+    program = """
+import signal, joblib
+from zeronorm.interruption import start_workers
+
+before = signal.getsignal(signal.SIGINT)
+start_workers(2)
+assert signal.getsignal(signal.SIGINT) == before
+of_workers = joblib.Parallel(n_jobs=2)(joblib.delayed(signal.getsignal)(2) for _ in range(8))
+print(*set(of_workers))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == f"{signal.SIG_IGN}\n", done.stderr
+
+
 @pytest.fixture
 def fit(data, tmp_path, capsys, monkeypatch):
     """Call `fit` with something in the place of the comparison."""

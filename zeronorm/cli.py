@@ -17,7 +17,7 @@ from rich.text import Text
 
 from zeronorm import __version__
 from zeronorm.comparison import Plan, Result, Rows, compare, count_fits
-from zeronorm.interruption import Interruption, ignore_signals, interruptible
+from zeronorm.interruption import Interruption, ignore_signals, interruptible, start_workers
 from zeronorm.progress import counting_bar
 from zeronorm.table_model import TableEncoder, TableModel, check_output, save_text
 from zeronorm.table_selection import ColumnChoice, choose_columns
@@ -111,6 +111,7 @@ def fit(
         with counting_bar(
             Console(stderr=True), count_fits(folds), "tuning and fitting"
         ) as counter_path:
+            start_workers(n_jobs)
             plan = Plan(folds, n_jobs, random_state, counter_path, terms or "auto")
             results = compare(rows, plan)
         models = [
@@ -196,6 +197,7 @@ def select(
             features = len(columns)
         rows = Rows(to_matrix(table, columns), classes.codes, TableEncoder(columns))
         with counting_bar(Console(stderr=True), folds + 1, "selecting") as counter_path:
+            start_workers(n_jobs)
             plan = Plan(folds, n_jobs, random_state, counter_path)
             choice = choose_columns(rows, plan, features, norm)
         _print_notes([choice.warning] if choice.warning else [])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+import joblib
 
 #: Ctrl-C, ``kill``, and a terminal that is closed (which Windows does not have).
 SIGNALS = [
@@ -36,10 +37,11 @@ class Interruption(KeyboardInterrupt):
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise :class:`Interruption` where a signal finds the block, once its workers have ended.
+    """Raise :class:`Interruption` where a signal finds the block.
 
-    An exception and not the end of the process at once, so that every `finally` on the way removes
-    what it made. Signals that were ignored before (``nohup``) still are.
+    An exception and not the end of the process at once, so that joblib ends its processes, which
+    would outlive this one by minutes, and every `finally` on the way removes what it made. Signals
+    that were ignored before (``nohup``) still are.
     """
     is_main = threading.current_thread() is threading.main_thread()  # others may set no handlers
     before = {number: signal.getsignal(number) for number in SIGNALS} if is_main else {}
@@ -49,14 +51,32 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     except Interruption:
-        _end_workers()
         raise
     except KeyboardInterrupt:
-        _end_workers()
         raise Interruption from None
     finally:
         for number in heard:
             signal.signal(number, before[number])
+
+
+def start_workers(n_jobs: int) -> None:
+    """Start joblib's processes in such a way that Ctrl-C is the business of this process alone.
+
+    A terminal sends it to all processes, and each worker would print where it was. A new process
+    goes on ignoring what the one that starts it ignores; that takes a few milliseconds.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before is None:
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        started = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
+            joblib.delayed(int)() for _ in range(joblib.effective_n_jobs(n_jobs))
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
+    for _ in started:  # they stay for the searches to come
+        pass
 
 
 def ignore_signals() -> None:
@@ -72,12 +92,3 @@ def ignore_signals() -> None:
 def _raise(number: int, frame: FrameType | None) -> None:
     ignore_signals()  # a second Ctrl-C must not cut the cleaning short
     raise Interruption(number)
-
-
-def _end_workers() -> None:
-    """End the processes of joblib, which outlive their parent by minutes."""
-    workers = multiprocessing.active_children()
-    for worker in workers:
-        worker.terminate()
-    for worker in workers:
-        worker.join()
