@@ -18,10 +18,11 @@ def fit_of_rounds(
     """
     warning = None
     if not result.is_converged(tolerance):
+        is_stuck = result.is_stuck or result.open_gap > tolerance
         warning = (
             f"{name} stopped after {result.rounds} rounds with a relative change of "
             f"{result.change:.1e} and a {kind} of {result.gap:.1e} (tol={tolerance:g}). "
-            + (if_stuck if result.is_stuck else "Raise max_iter or tol.")
+            + (if_stuck if is_stuck else "Raise max_iter or tol.")
         )
     history = {key: np.array(values) for key, values in result.history.items()}
     return Fit(

@@ -111,7 +111,8 @@ class Reweighted:
     ``terms`` are the columns of the original problem that are left, ``change`` the relative
     change of the coefficients in the last round, ``gap`` the last certificate, ``is_stuck`` says
     that rounding kept the last round from lowering the objective, ``history`` has one entry a
-    round.
+    round. ``open_gap`` is that of a round that dropped terms without being solved even roughly:
+    no later one closes it, and ``gap`` is not less.
     """
 
     terms: np.ndarray
@@ -120,6 +121,7 @@ class Reweighted:
     change: float = np.inf
     gap: float = np.inf
     is_stuck: bool = False
+    open_gap: float = 0.0
     history: dict[str, list[float]] = field(
         default_factory=lambda: {"terms": [], "objective": [], "gap": []}
     )
@@ -176,6 +178,7 @@ def reweight(
         objective = _drop_and_record(problem, penalty, result, solution.loss)
         if result.is_converged(tolerance):
             break
+    result.gap = max(result.gap, result.open_gap)
     return result
 
 
@@ -223,6 +226,8 @@ def _drop_and_record(
 ) -> float:
     keep = penalty.size(result.coef) > penalty.floor
     if not keep.all():
+        if ROUGH < result.gap < np.inf:  # an infinite one is that of a sample of the rows
+            result.open_gap = max(result.open_gap, result.gap)
         problem.keep(keep)
         result.terms, result.coef = result.terms[keep], result.coef[keep]
         penalty.floor = penalty.floor[keep]
