@@ -29,7 +29,7 @@ from zeronorm.classifiers.term_path import (
 from zeronorm.kernels import Kernel, resolve_gamma
 from zeronorm.model_selection import RULES
 from zeronorm.progress import progress_bar
-from zeronorm.training import Learned, TrainingRows
+from zeronorm.training import Learned, TrainingRows, check_cost
 
 #: Costs to try, and widths as multiples of gamma="scale".
 C_VALUES = (0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -263,6 +263,7 @@ class SparseSVC(KernelClassifier):
     ) -> tuple[Setting, int]:
         """Choose C, gamma and the number of terms by cross-validation."""
         costs, kernels = self._costs(len(training.codes)), self._kernels(training)
+        check_cost(max(costs) * training.cost)
         self.path_: dict[str, np.ndarray] = {}
         if len(costs) * len(kernels) == 1 and not self._chooses_terms():
             return Setting(costs[0], kernels[0]), self.n_terms
