@@ -124,14 +124,15 @@ class GivenModel:
     def costs(self) -> np.ndarray:
         """C of every output.
 
-        NuSVC has none; the solution is that of an SVC whose C is the largest coefficient.
+        NuSVC has none, and an infinite one (a hard margin) costs nothing that can be counted; the
+        solution is that of an SVC whose C is the largest coefficient.
         """
         n_outputs = self.expansion.n_outputs
-        if isinstance(self.model, NuSVC):
+        C = getattr(self.model, "C_", getattr(self.model, "C", None))
+        if isinstance(self.model, NuSVC) or (self.is_libsvm and C == np.inf):
             found = KernelExpansion.from_svc(self.model)
             factors = np.repeat(self.model.class_weight_, self.model.n_support_)
             return (np.abs(found.coef) / factors[:, None]).max(axis=0)
-        C = getattr(self.model, "C_", getattr(self.model, "C", None))
         if C is None:
             raise ValueError(
                 f"{type(self.model).__name__} has no C to train the coefficients again with; take "

@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.special import xlogy
 
 from zeronorm.checks import is_number
+from zeronorm.distances import ScaledDistances, as_dense, far_centre, is_far, squared_norms
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
@@ -24,24 +26,10 @@ KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 BLOCK_ROWS = 2048
 
 
-#: Up to so many terms the values of a block are laid out term by term.
-FEW_TERMS = 64
-
-
 def row_blocks(n_rows: int, rows: int = BLOCK_ROWS) -> Iterator[slice]:
     """Yield the slices that cut ``n_rows`` rows into blocks."""
     for start in range(0, n_rows, rows):
         yield slice(start, min(start + rows, n_rows))
-
-
-def _dense(product: Any) -> np.ndarray:
-    return product.toarray() if sparse.issparse(product) else np.asarray(product)
-
-
-def _squared_norms(X: Any) -> np.ndarray:
-    if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=float).ravel()
-    return np.einsum("ij,ij->i", X, X)
 
 
 def _float_rows(X: Any) -> Any:
@@ -84,8 +72,8 @@ def _variance(X: Any, sample_weight: np.ndarray | None) -> float:
         share = sample_weight / sample_weight.sum() / X.shape[1]
         mean = share @ np.asarray(X.sum(axis=1)).ravel()
         if sparse.issparse(X):
-            return float(share @ _squared_norms(X) - mean**2)
-        return float(share @ _squared_norms(X - mean))
+            return float(share @ squared_norms(X) - mean**2)
+        return float(share @ squared_norms(X - mean))
 
 
 @dataclass(frozen=True)
@@ -173,7 +161,7 @@ class Kernel:
         """
         if self.name == "precomputed":
             columns = np.asarray(V).reshape(len(V), -1)[:, 0].astype(np.intp)
-            return lambda X: _dense(X[:, columns]).astype(np.float64, copy=False)
+            return lambda X: as_dense(X[:, columns]).astype(np.float64, copy=False)
         if self.name == "callable":
             return lambda X: self._call(X, V)
         V = _float_rows(V)
@@ -181,24 +169,14 @@ class Kernel:
             return self._prepare_rbf(V)
         transposed = V.T if sparse.issparse(V) else np.ascontiguousarray(V.T)
         if self.name == "linear":
-            return lambda X: _dense(_float_rows(X) @ transposed)
-        return lambda X: self._of_product(_dense(_float_rows(X) @ transposed))
+            return lambda X: as_dense(_float_rows(X) @ transposed)
+        return lambda X: self._of_product(as_dense(_float_rows(X) @ transposed))
 
     def _prepare_rbf(self, V: Any) -> Callable[[Any], np.ndarray]:
-        gamma = self.gamma
-        doubled = V * (2.0 * gamma)
-        offsets = gamma * _squared_norms(V)
-        # Few terms: terms by rows in memory, so that every step runs along long lines.
-        is_few = not sparse.issparse(V) and V.shape[0] <= FEW_TERMS
-        doubled = doubled if is_few else doubled.T
+        distances = ScaledDistances(V, self.gamma)
 
         def block(X: Any) -> np.ndarray:
-            X = _float_rows(X)
-            values = _dense(doubled @ X.T).T if is_few else _dense(X @ doubled)
-            values -= gamma * _squared_norms(X)[:, None]
-            values -= offsets
-            # Rounding may leave a squared distance a hair below zero.
-            np.minimum(values, 0.0, out=values)
+            values = distances.negative(_float_rows(X))
             return np.exp(values, out=values)
 
         return block
@@ -212,7 +190,7 @@ class Kernel:
         return np.tanh(product, out=product)
 
     def _call(self, X: Any, V: Any) -> np.ndarray:
-        values = np.asarray(_dense(self.function(X, V)), dtype=np.float64)  # type: ignore[misc]
+        values = np.asarray(as_dense(self.function(X, V)), dtype=np.float64)  # type: ignore[misc]
         if values.shape != (X.shape[0], V.shape[0]):
             raise ValueError(
                 f"The kernel function returned shape {values.shape} for {X.shape[0]} rows and "
@@ -252,7 +230,7 @@ class Kernel:
             return np.asarray(X.diagonal(), dtype=float)
         if self.name == "callable":
             return np.array([self._call(X[[i]], X[[i]])[0, 0] for i in range(X.shape[0])])
-        squared = _squared_norms(_float_rows(X))
+        squared = squared_norms(_float_rows(X))
         return squared if self.name == "linear" else self._of_product(squared)
 
     def gradient(self, X: Any, V: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -286,22 +264,41 @@ class Kernel:
         if not self.is_differentiable:
             raise ValueError(f"The {self.name} kernel has no derivative with respect to vectors.")
         V = np.asarray(V, dtype=np.float64)
-        # Sums of the rows, weighted by the slopes; for rbf also of their squared norms, and of 1.
-        moment, count, square = np.zeros_like(V), np.zeros(len(V)), 0.0
+        if self.name == "rbf":
+            return self._rbf_derivatives(X, V, weights, values)
+        moment = np.zeros_like(V)  # sums of the rows, weighted by the slopes
         block_of = self.prepare(V)
         for rows in row_blocks(X.shape[0]):
             block = _float_rows(X[rows])
             slope = self._slope(block, V, block_of, None if values is None else values[rows])
             slope *= weights[rows]
             moment += (block.T @ slope).T
-            if self.name == "rbf":
-                count += slope.sum(axis=0)
-                square += float(_squared_norms(block) @ slope.sum(axis=1))
-        along = float(np.sum(moment * V))
-        if self.name == "rbf":
-            distances = square - 2.0 * along + float(count @ _squared_norms(V))
-            return moment - count[:, None] * V, -0.5 * distances / self.gamma
-        return moment, along / self.gamma if self.name != "linear" else 0.0
+        return moment, float(np.sum(moment * V)) / self.gamma if self.name != "linear" else 0.0
+
+    def _rbf_derivatives(
+        self, X: Any, V: np.ndarray, weights: np.ndarray, values: np.ndarray | None
+    ) -> tuple[np.ndarray, float]:
+        """Sum slope (x - v) over rows, and slope |x - v|² over all pairs; slope = 2γ weight k."""
+        centre = None if sparse.issparse(X) else far_centre(V, self.gamma * squared_norms(V))
+        vectors = V if centre is None else V - centre
+        by_vectors, distances, own = np.zeros_like(V), 0.0, squared_norms(vectors)
+        block_of = self.prepare(V)
+        for rows in row_blocks(X.shape[0]):
+            block = _float_rows(X[rows])
+            known = block_of(block) if values is None else values[rows]
+            block = block if centre is None else block - centre
+            slope = 2.0 * self.gamma * known
+            slope *= weights[rows]
+            moment, count = (block.T @ slope).T, slope.sum(axis=0)
+            by_vectors += moment - count[:, None] * vectors
+            norms = squared_norms(block)
+            if is_far(self.gamma * norms):
+                # The differences of these sums have no digits left; the kernel values have.
+                distances -= 2.0 * float(np.sum(weights[rows] * xlogy(known, known)))
+            else:
+                distances += float(norms @ slope.sum(axis=1) + count @ own)
+                distances -= 2.0 * float(np.sum(moment * vectors))
+        return by_vectors, -0.5 * distances / self.gamma
 
     def _slope(
         self,
@@ -310,15 +307,15 @@ class Kernel:
         block_of: Callable[[Any], np.ndarray],
         values: np.ndarray | None,
     ) -> np.ndarray:
-        """Factor of the derivative: of x for the product kernels, of (x - v) for rbf."""
+        """Factor of x in the derivative of a product kernel."""
         if self.name == "linear":
             return np.ones((X.shape[0], len(V)))
-        if self.name in ("rbf", "sigmoid"):
+        if self.name == "sigmoid":
             known = block_of(X) if values is None else values
-            return self.gamma * (2.0 * known if self.name == "rbf" else 1.0 - known**2)
+            return self.gamma * (1.0 - known**2)
         if self.degree == 0:
             return np.zeros((X.shape[0], len(V)))
-        product = self.gamma * _dense(X @ V.T) + self.coef0
+        product = self.gamma * as_dense(X @ V.T) + self.coef0
         return self.gamma * self.degree * product ** (self.degree - 1)
 
     def to_dict(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from zeronorm.given_model import Decision, GivenModel, output_values
 from zeronorm.solvers.hinge_subsets import HingeSubsets
 from zeronorm.solvers.prototypes import LargeMargin, Prototypes
 from zeronorm.solvers.reduced_set import ReducedSet, independent_terms
-from zeronorm.training import gap_warning
+from zeronorm.training import check_cost, gap_warning
 
 #: Share of the model's terms that new vectors may have if nothing else is asked.
 SHARE = 0.1
@@ -231,6 +231,7 @@ def trained_again(
     solutions = []
     problems = given.decision.problems(codes)
     for C, (part, target) in zip(given.costs(), problems, strict=True):
+        check_cost(C * weight[part])
         task = LargeMargin(target[:, None], C * weight[part])
         solutions.append(task.certified(features[part], tolerance))
     weights = np.column_stack([one.weights for one in solutions])

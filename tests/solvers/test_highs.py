@@ -91,7 +91,7 @@ class TestLimits:
         X, y = moons()
         with pytest.warns(ConvergenceWarning, match=r"gap of [\d.e+-]+"):
             model.fit(X, y)
-        assert model.history_["gap"][-1] > 1e-3
+        assert model.history_["gap"].max() > 0.1
         assert np.isfinite(model.decision_function(X)).all()
 
     def test_a_search_goes_on(self, few_iterations):

@@ -200,7 +200,8 @@ class RelevanceVectorClassifier(ProbabilisticClassifier):
             + (
                 "Raise max_iter or tol."
                 if rounds >= self.max_iter
-                else "Rounding allows no further: take a larger gamma, or standardise the features."
+                else "Rounding allows no further: take a larger gamma or smaller weights, or "
+                "standardise the features."
             )
         )
 

@@ -82,8 +82,9 @@ def _warning(
     if not open_ends:
         return None
     worst = max(open_ends, key=lambda result: max(result.change, result.gap))
+    is_stuck = worst.is_stuck or worst.open_gap > tolerance
     return (
         f"{name} stopped after {worst.rounds} rounds with a relative change of "
         f"{worst.change:.1e} and a {kind} of {worst.gap:.1e} (tol={tolerance:g}). "
-        + (if_stuck if worst.is_stuck else "Raise max_iter or tol.")
+        + (if_stuck if is_stuck else "Raise max_iter or tol.")
     )

@@ -32,7 +32,7 @@ from zeronorm.classifiers.term_path import (
 from zeronorm.kernels import Kernel, resolve_gamma
 from zeronorm.model_selection import RULES
 from zeronorm.progress import progress_bar
-from zeronorm.training import Learned, TrainingRows
+from zeronorm.training import Learned, TrainingRows, check_cost
 
 #: Costs to try, and widths as multiples of gamma="scale".
 C_VALUES = (0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -272,6 +272,7 @@ class SparseSVC(KernelClassifier):
     def _choose(self, training: TrainingRows, random: np.random.RandomState, update: Any) -> Choice:
         """Choose C, gamma and the number of terms by cross-validation."""
         costs, kernels = self._costs(len(training.codes)), self._kernels(training)
+        check_cost(max(costs) * training.cost)
         self.path_: dict[str, np.ndarray] = {}
         if len(costs) * len(kernels) == 1 and not self._chooses_terms():
             return Choice(Setting(costs[0], kernels[0]), self.n_terms)

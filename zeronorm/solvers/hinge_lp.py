@@ -179,9 +179,6 @@ class HingeLP:
             _DualProgram(target, costs)
             for target, costs in zip(targets.T, per_output(cost, targets).T, strict=True)
         ]
-        #: Gap of a round that HiGHS did not solve in its iterations. It chose the terms that are
-        #: left: no later round closes it.
-        self.open_gap = 0.0
 
     @property
     def n_columns(self) -> int:
@@ -207,9 +204,7 @@ class HingeLP:
             )
             loss_k, gap_k = program.certify(self.values, coef[:, k], intercept[k], 1.0 / scale)
             loss, gap = loss + loss_k, max(gap, gap_k)
-            if not program.is_optimal:
-                self.open_gap = max(self.open_gap, gap_k)
-        return Round(coef, intercept, loss, max(gap, self.open_gap))
+        return Round(coef, intercept, loss, gap)
 
 
 class _DualProgram:
@@ -236,7 +231,6 @@ class _DualProgram:
         self.entered = np.empty(0)
         self.beta = np.zeros(n)
         self.iterations = 0
-        self.is_optimal = False
         self.model = new_model()
         add_columns(self.model, -np.ones(n), np.zeros(n), cost / self.unit)
         self._add_rows(target[None, :], 0.0)
@@ -303,9 +297,8 @@ class _DualProgram:
         else:
             for place, bound in enumerate(ratio):
                 self.model.changeRowBounds(place + 1, -bound, bound)
-        self._run()
-        while self.is_optimal and self._enter_violated(values, limits):
-            self._run()
+        while self._run() and self._enter_violated(values, limits):
+            pass
         multipliers = np.array(self.model.getSolution().row_dual)
         coef = np.zeros(len(limits))
         # HiGHS minimises -sum(beta / unit), hence the signs.
@@ -315,12 +308,13 @@ class _DualProgram:
         # Of an interval of optimal intercepts the multiplier is an end.
         return coef, central_intercept(values @ coef, self.target, self.cost)
 
-    def _run(self) -> None:
-        """Solve with the working constraints, or as far as the iterations go."""
-        self.is_optimal = run(self.model)
+    def _run(self) -> bool:
+        """Solve with the working constraints; False if the iterations were used up."""
+        is_optimal = run(self.model)
         self.iterations += self.model.getInfo().simplex_iteration_count
         values = np.array(self.model.getSolution().col_value)[: len(self.cost)]
         self.beta = np.clip(self.unit * values, 0.0, self.cost)
+        return is_optimal
 
     def _enter_violated(self, values: np.ndarray, limits: np.ndarray) -> int:
         """Add the most violated constraints; return how many."""
@@ -365,15 +359,18 @@ def solve_largest_coefficient(
     coef, intercept, objective, gap
     """
     n, m = values.shape
-    # In units in which the largest kernel value and the largest cost are one.
-    size = float(column_sizes(values).max(initial=0.0)) or 1.0
-    unit = max(1.0, size * float(cost.max()))
+    # In units in which the largest kernel value and the largest cost are one. More than n m for
+    # t is more than all rows together would pay: a higher price changes nothing.
+    sizes = column_sizes(values)
+    size = float(sizes.max(initial=0.0)) or 1.0
+    unit = float(cost.max())
+    price = n * m if n * m * size * unit <= 1.0 else 1.0 / (size * unit)
     # Variables u = alpha + t (m), t, b, slack (n); rows: hinge (n), 2t - u >= 0 (m). With alpha
     # itself, which is free, the dual simplex method takes a hundred times as long.
     model = new_model()
     add_columns(
         model,
-        np.concatenate([np.zeros(m), [1.0 / unit, 0.0], size * cost / unit]),
+        np.concatenate([np.zeros(m), [price, 0.0], cost / unit]),
         np.concatenate([np.zeros(m + 1), [-highspy.kHighsInf], np.zeros(n)]),
         np.full(m + 2 + n, highspy.kHighsInf),
     )
@@ -387,10 +384,11 @@ def solve_largest_coefficient(
     solution = model.getSolution()
     point = np.array(solution.col_value)
     coef = (point[:m] - point[m]) / size
+    coef[np.abs(coef) * sizes < ROUNDING] = 0.0
     intercept = central_intercept(values @ coef, target, cost)
     slack = np.maximum(1.0 - target * (values @ coef + intercept), 0.0)
     objective = float(np.abs(coef).max(initial=0.0) + cost @ slack)
-    beta = np.clip(np.array(solution.row_dual)[:n] * (unit / size), 0.0, cost)
+    beta = np.clip(np.array(solution.row_dual)[:n] * unit, 0.0, cost)
     beta = balanced(beta, target)
     # Dual: |K' (y beta)|_1 <= 1 and y'beta = 0.
     dual = beta.sum() / max(1.0, float(np.abs((target * beta) @ values).sum()))

@@ -89,7 +89,7 @@ class Penalty:
     -----
     The size of a term is the 2-norm (power 2) or 1-norm (power 1) of its coefficients over all
     outputs, so that outputs share their terms. ``floor`` (one for each term) is where it counts
-    as zero. With u = size^power and e = (smoothing floor)^power:
+    as zero. With u = size^power and e = (stretch floor)^power:
     g(u) = ((u + e)^q - e^q) / (power q), q = p / power, and g(u) = log(1 + u/e) / power at q = 0.
     ``strength`` is a factor of it.
     """
@@ -97,7 +97,7 @@ class Penalty:
     p: float
     power: int
     floor: np.ndarray = field(default_factory=lambda: np.zeros(1))
-    smoothing: float = 1.0
+    stretch: float = 1.0
     strength: float = 1.0
 
     def size(self, coef: np.ndarray) -> np.ndarray:
@@ -108,12 +108,12 @@ class Penalty:
 
     def scale(self, coef: np.ndarray) -> np.ndarray:
         """Inverse weights, 1 / g' (up to the factor power): no division, whatever vanishes."""
-        u = self.size(coef) ** self.power + (self.smoothing * self.floor) ** self.power
+        u = self.size(coef) ** self.power + (self.stretch * self.floor) ** self.power
         return u ** (1.0 - self.p / self.power) / self.strength
 
     def value(self, coef: np.ndarray) -> float:
         """Sum of the penalties."""
-        u, e = self.size(coef) ** self.power, (self.smoothing * self.floor) ** self.power
+        u, e = self.size(coef) ** self.power, (self.stretch * self.floor) ** self.power
         q = self.p / self.power
         if q == 0:
             return self.strength * float(np.log1p(u / e).sum() / self.power)
@@ -125,19 +125,19 @@ class Annealing:
 
     def __init__(self, penalty: Penalty) -> None:
         self.penalty = penalty
-        penalty.smoothing, penalty.strength = 1.0 / ZERO, WEAK
+        penalty.stretch, penalty.strength = 1.0 / ZERO, WEAK
 
     @property
     def is_over(self) -> bool:
         """Whether the penalty is what it will be."""
-        return self.penalty.smoothing == 1.0 and self.penalty.strength == 1.0
+        return self.penalty.stretch == 1.0 and self.penalty.strength == 1.0
 
     def advance(self, change: float) -> None:
         """Prepare the next round, the coefficients having changed by so much, relatively."""
         penalty = self.penalty
-        if penalty.smoothing > 1.0:
-            is_sharp = penalty.smoothing * ZERO <= SHARP
-            penalty.smoothing = 1.0 if is_sharp else SHARPENING * penalty.smoothing
+        if penalty.stretch > 1.0:
+            is_sharp = penalty.stretch * ZERO <= SHARP
+            penalty.stretch = 1.0 if is_sharp else SHARPENING * penalty.stretch
         elif change <= SETTLED:
             penalty.strength = min(1.0, 2.0 * penalty.strength)
 
@@ -150,6 +150,8 @@ class Reweighted:
     change of the coefficients in the last round, ``gap`` the last certificate, ``is_stuck`` says
     that rounding kept the last round from lowering the objective, ``history`` has one entry a
     round (its "strength" is that of the penalty; below one only while it is annealed).
+    ``open_gap`` is that of a round that dropped terms without being solved even roughly: no later
+    one closes it, and ``gap`` is not less.
     """
 
     terms: np.ndarray
@@ -158,6 +160,7 @@ class Reweighted:
     change: float = np.inf
     gap: float = np.inf
     is_stuck: bool = False
+    open_gap: float = 0.0
     history: dict[str, list[float]] = field(
         default_factory=lambda: {"terms": [], "objective": [], "gap": [], "strength": []}
     )
@@ -225,6 +228,7 @@ def reweight(
         objective, loss = _drop_and_record(problem, penalty, result, solution.loss), solution.loss
         if result.is_converged(tolerance) and (annealing is None or annealing.is_over):
             break
+    result.gap = max(result.gap, result.open_gap)
     return result
 
 
@@ -272,6 +276,8 @@ def _drop_and_record(
 ) -> float:
     keep = penalty.size(result.coef) > penalty.floor
     if not keep.all():
+        if ROUGH < result.gap < np.inf:  # an infinite one is that of a sample of the rows
+            result.open_gap = max(result.open_gap, result.gap)
         problem.keep(keep)
         result.terms, result.coef = result.terms[keep], result.coef[keep]
         penalty.floor = penalty.floor[keep]

@@ -1,0 +1,170 @@
+"""Every classifier at the edge of the numbers: a sentence, or a finite model that says how good.
+
+Flat and steep kernels, costs and weights of any size. No LinAlgError or OverflowError of a solver
+may come out, and no model that is far from its optimum without a word.
+"""
+
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+from conftest import iris, moons
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
+from test_unhappy_input import is_meant
+
+from zeronorm import (
+    CrossEntropySVC,
+    IRWLSClassifier,
+    LinearProgrammingSVC,
+    OneNormSVC,
+    ReducedSVC,
+    RelevanceVectorClassifier,
+    SparseLargeMarginClassifier,
+    SparseProbitClassifier,
+    SparseSVC,
+    SparsityControlledSVC,
+    SVCReducer,
+    ZeroNormSVC,
+)
+from zeronorm.solvers.hinge_lp import solve_largest_coefficient
+from zeronorm.training import LARGEST_COST
+
+CLASSIFIERS = {
+    "A": ZeroNormSVC,
+    "ridge": partial(ZeroNormSVC, p=2),
+    "mixed": partial(ZeroNormSVC, rkhs_weight=1.0),
+    "B": partial(ZeroNormSVC, "B"),
+    "largest": partial(ZeroNormSVC, p=np.inf),
+    "IRWLS": IRWLSClassifier,
+    "IRWLS gcv": partial(IRWLSClassifier, "gcv"),
+    "probit": SparseProbitClassifier,
+    "relevance": RelevanceVectorClassifier,
+    "one-norm": OneNormSVC,
+    "LP": LinearProgrammingSVC,
+    "controlled": SparsityControlledSVC,
+    "cross-entropy": partial(CrossEntropySVC, max_iter=3, random_state=0),
+    "reduced": partial(ReducedSVC, random_state=0),
+    "large margin": partial(SparseLargeMarginClassifier, random_state=0),
+    "sparse": partial(SparseSVC, 3, random_state=0),
+}
+WITH_COST = [name for name in CLASSIFIERS if "C" in CLASSIFIERS[name]().get_params()]
+
+
+def fit(model, X, y, **options):
+    """Fit; return the model, whether it warned, or the sentence that it gave instead."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.simplefilter("error", RuntimeWarning)
+        try:
+            model.fit(X, y, **options)
+        except ValueError as error:
+            assert is_meant(error), f"an accident, not a message: {error!r}"
+            return str(error), False
+    assert np.isfinite(model.decision_function(X)).all()
+    return model, any(issubclass(one.category, ConvergenceWarning) for one in caught)
+
+
+@pytest.mark.parametrize("gamma", [1e-300, 1e-14, 1e-12, 1e12, 1e300])
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_kernels_of_any_width(name, gamma):
+    fit(CLASSIFIERS[name](gamma=gamma), *moons(40))
+
+
+@pytest.mark.parametrize("C", [1e3, 1e9])
+@pytest.mark.parametrize("factor", [1.0, 100.0])
+@pytest.mark.parametrize("name", ["mixed", "probit", "IRWLS gcv"])
+def test_flat_kernels_and_heavy_rows(name, factor, C):
+    X, y = moons(40)
+    fit(CLASSIFIERS[name](gamma=1e-14), factor * X, y, sample_weight=np.full(40, C))
+
+
+@pytest.mark.parametrize("weight", [1e-300, 1e-100, 1e30, 1e90])
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_weights_of_any_size(name, weight):
+    X, y = moons(40)
+    found, is_warned = fit(CLASSIFIERS[name](), X, y, sample_weight=np.full(40, weight))
+    if weight < 1:  # nothing is worth a term, and that is exact
+        assert not is_warned or name == "cross-entropy"
+    elif name == "IRWLS gcv":  # whose penalty is chosen in units of the weights
+        plain = CLASSIFIERS[name]().fit(X, y)
+        assert found.decision_function(X) == pytest.approx(plain.decision_function(X), abs=1e-6)
+    else:
+        assert isinstance(found, str) or is_warned
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_weights_whose_squares_overflow(name):
+    X, y = moons(40)
+    for weight in (np.full(40, 1e300), np.where(np.arange(40) % 2, 1e-200, 1e200)):
+        sentence, _ = fit(CLASSIFIERS[name](), X, y, sample_weight=weight)
+        assert f"over all rows more than {LARGEST_COST:g}" in sentence
+
+
+@pytest.mark.parametrize("name", WITH_COST)
+def test_costs_whose_squares_overflow(name):
+    sentence, _ = fit(CLASSIFIERS[name](C=1e300), *moons(40))
+    assert "C times the weights is up to 1.0e+300" in sentence
+
+
+def test_a_flat_kernel_is_a_linear_classifier():
+    """At gamma = 1e-12 the kernel is 1 - gamma |x - v|^2: what varies is in its last digits."""
+    X, y = moons(80)
+    model = SparseProbitClassifier(gamma=1e-12).fit(X, y)
+    assert model.score(X, y) > 0.8
+
+
+def test_the_mode_ends_where_rounding_does(monkeypatch):
+    """Rows of weight 1e30 have a likelihood of 1e30: no decrement of 1e-7 is ever seen."""
+    from zeronorm.solvers.sparse_bayes_model import Logistic
+
+    count, plain = [0], Logistic.expand
+
+    def expand(self, scores):
+        count[0] += 1
+        return plain(self, scores)
+
+    monkeypatch.setattr(Logistic, "expand", expand)
+    X, y = moons(40)
+    with pytest.warns(ConvergenceWarning, match=r"likelihood by \d\.\de\+1\d .*Rounding allows"):
+        RelevanceVectorClassifier().fit(X, y, sample_weight=np.full(40, 1e30))
+    assert count[0] < 20_000  # and not the forty tries of all hundred steps of every model
+
+
+@pytest.mark.parametrize("C", [1e-300, 1e-12])
+def test_the_largest_coefficient_at_no_cost(C):
+    """Certified, though the costs are below all tolerances of HiGHS."""
+    K = np.random.default_rng(0).normal(size=(30, 10))
+    y = np.where(np.arange(30) < 10, 1.0, -1.0)
+    coef, _, objective, gap = solve_largest_coefficient(K, y, np.full(30, C))
+    assert not coef.any()
+    assert objective == pytest.approx(20 * C)
+    assert gap <= 1e-9
+
+
+@pytest.mark.parametrize("method", ["modified", "cross_entropy"])
+def test_a_hard_margin_made_smaller(method):
+    """C = inf is the SVC whose C is its largest coefficient."""
+    X, y = moons(40)
+    hard = SVC(C=np.inf, gamma=20.0).fit(X, y)
+    assert hard.score(X, y) == 1.0
+    values = []
+    for C in (np.inf, float(np.abs(hard.dual_coef_).max())):
+        svc = SVC(C=C, gamma=20.0)
+        reducer = SVCReducer(svc, n_terms=20, method=method, max_iter=20, random_state=0)
+        fitted, _ = fit(reducer, X, y)
+        assert fitted.score(X, y) > 0.85
+        values.append(fitted.decision_function(X))
+    assert values[0] == pytest.approx(values[1], abs=0.02)
+
+
+def test_a_hard_margin_of_several_classes():
+    X, y = iris()
+    fitted, _ = fit(SVCReducer(SVC(C=np.inf), method="modified", n_terms=20), X, y)
+    assert fitted.score(X, y) > 0.9
+
+
+def test_an_SVC_whose_cost_cannot_be_squared():
+    sentence, _ = fit(SVCReducer(SVC(C=1e300, gamma=20.0), method="modified"), *moons())
+    assert "C times the weights is up to 1.0e+300" in sentence

@@ -1,0 +1,128 @@
+"""Squared distances times gamma: by one product where that is exact enough, by differences beyond.
+
+The product form γ|x|² - 2γ x·v + γ|v|² is wrong by about a rounding error of its largest term,
+which is nothing beside a distance that large, but all there is to a small one: two rows far from
+the origin, near to each other. So that no kernel value suffers,
+
+- the origin is moved into the middle of the vectors where they lie far from it, and
+- a row that is still far out is compared directly with the vectors near to it. They are few: a
+  kernel value that is not zero in floating point has γ|x - v|² below 746.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+#: Terms of the product form up to this are exact enough: their rounding moves no kernel value by
+#: more than some 1e-12.
+LIMIT = 1e4
+
+#: Distances (times gamma) whose exponential is zero.
+OUT_OF_SIGHT = 746.0
+
+#: Rounding errors of the product form, in units of its largest term, at most.
+DOUBT = 8.0 * np.finfo(float).eps
+
+#: Up to so many terms the values of a block are laid out term by term.
+FEW_TERMS = 64
+
+#: Numbers in a block of differences.
+BLOCK_VALUES = 2**20
+
+
+def as_dense(product: Any) -> np.ndarray:
+    """Return a matrix as a plain array."""
+    if isinstance(product, np.ndarray):
+        return product
+    return product.toarray() if sparse.issparse(product) else np.asarray(product)
+
+
+def squared_norms(X: Any) -> np.ndarray:
+    """Squared norm of every row."""
+    if isinstance(X, np.ndarray):
+        return np.einsum("ij,ij->i", X, X)
+    return np.asarray(X.multiply(X).sum(axis=1), dtype=float).ravel()
+
+
+def is_far(sizes: np.ndarray) -> bool:
+    """Whether some γ|x|² is beyond what the product form takes."""
+    # Not sizes.max(), which takes twice as long on a single row.
+    return len(sizes) > 0 and bool(np.maximum.reduce(sizes) > LIMIT)
+
+
+def far_centre(V: Any, sizes: np.ndarray) -> np.ndarray | None:
+    """Middle of the vectors, if some lie so far from the origin that it should move there.
+
+    ``sizes`` are the γ|v|². None for sparse vectors, which have to stay where their zeros are.
+    """
+    return V.mean(axis=0) if is_far(sizes) and not sparse.issparse(V) else None
+
+
+class ProductForm:
+    """What depends on the vectors alone in γ|x|² - 2γ x·v + γ|v|²."""
+
+    def __init__(self, V: Any, gamma: float) -> None:
+        self.gamma = gamma
+        self.offsets = gamma * squared_norms(V)
+        # Few terms: terms by rows in memory, so that every step runs along long lines.
+        self.is_few = not sparse.issparse(V) and V.shape[0] <= FEW_TERMS
+        doubled = V * (2.0 * gamma)
+        self.doubled = doubled if self.is_few else doubled.T
+
+    def negative(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Minus the distances, and γ|x|² of every row."""
+        values = as_dense(self.doubled @ X.T).T if self.is_few else as_dense(X @ self.doubled)
+        sizes = self.gamma * squared_norms(X)
+        values -= sizes[:, None]
+        values -= self.offsets
+        return values, sizes
+
+
+class ScaledDistances:
+    """γ|x - v|² of any rows with given vectors, to about 1e-12 wherever exp(-γ|x - v|²) > 0.
+
+    Parameters
+    ----------
+    V : ndarray or sparse matrix of shape (n_vectors, n_features)
+        The vectors.
+    gamma : float
+        Factor of the squared distances.
+    """
+
+    def __init__(self, V: Any, gamma: float) -> None:
+        self.V, self.gamma = V, gamma
+        self.plain = ProductForm(V, gamma)
+        self.centre = far_centre(V, self.plain.offsets)
+        self.shifted = None if self.centre is None else ProductForm(V - self.centre, gamma)
+
+    def negative(self, X: Any) -> np.ndarray:
+        """Minus the distances of a block of rows, of shape (rows, vectors)."""
+        if self.shifted is None or sparse.issparse(X):
+            values, sizes = self.plain.negative(X)
+            offsets = self.plain.offsets
+        else:
+            values, sizes = self.shifted.negative(X - self.centre)
+            offsets = self.shifted.offsets
+        # Rounding may leave a squared distance a hair below zero.
+        np.minimum(values, 0.0, out=values)
+        if is_far(sizes):
+            self._compare(values, X, sizes, offsets)
+        return values
+
+    def _compare(self, values: np.ndarray, X: Any, sizes: np.ndarray, offsets: np.ndarray) -> None:
+        """Replace the distances of far rows that are, or may be, in sight by differences.
+
+        A vector is far if a far row is near to it, so that only rows have to be looked at.
+        """
+        far = np.flatnonzero(sizes > LIMIT)
+        doubt = DOUBT * (sizes[far][:, None] + offsets)
+        rows, vectors = np.nonzero(values[far] > -OUT_OF_SIGHT - doubt)
+        rows = far[rows]
+        step = max(1, BLOCK_VALUES // X.shape[1])
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
+            difference = as_dense(X[rows[part]]) - as_dense(self.V[vectors[part]])
+            values[rows[part], vectors[part]] = -self.gamma * squared_norms(difference)
