@@ -103,7 +103,7 @@ def test_attributes_of_two_classes(variant):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_several_classes_share_their_vectors(variant):
+def test_several_classes(variant):
     X, y = iris()
     names = np.array(["setosa", "versicolor", "virginica"])[y]
     model = ZeroNormSVC(variant).fit(X, names)
@@ -114,8 +114,9 @@ def test_several_classes_share_their_vectors(variant):
     np.testing.assert_allclose(model.decision_function(X), decision(model, X), atol=1e-10)
     best = model.decision_function(X).argmax(axis=1)
     np.testing.assert_array_equal(model.predict(X), model.classes_[best])
-    # Shared: some vector serves more than one class.
-    assert (np.abs(model.dual_coef_) > 0).sum(axis=0).max() > 1
+    # Every vector serves some class, and every class has vectors.
+    used = model.dual_coef_ != 0
+    assert used.any(axis=0).all() and used.any(axis=1).all()
 
 
 def test_signed_targets():
@@ -340,7 +341,9 @@ def test_integer_candidates_bound_the_kernel_matrix(make, count, shapes):
     X, y = make()
     model = ZeroNormSVC(candidates=count, random_state=0).fit(X, y)
     n_classes = len(np.unique(y))
-    assert shapes == [(len(X), shapes[0][1])] and shapes[0][1] <= max(count, n_classes)
+    # The rest is of the terms alone: the look at the fitted model.
+    assert shapes[0][0] == len(X) and shapes[0][1] <= max(count, n_classes)
+    assert all(columns <= shapes[0][1] for _, columns in shapes)
     assert shapes[0][1] > count - n_classes
     np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
 
@@ -349,19 +352,19 @@ def test_all_candidates(shapes):
     X, y = moons(AUTO_CANDIDATES + 20)
     Recorder(candidates="all").fit(X, y)
     Recorder(candidates=len(X)).fit(X, y)
-    assert shapes == [(len(X), len(X))] * 2
+    assert set(shapes) == {(len(X), len(X))}
 
 
 def test_auto_takes_all_rows_of_a_small_set(shapes):
     X, y = moons(AUTO_CANDIDATES)
     Recorder().fit(X, y)
-    assert shapes == [(AUTO_CANDIDATES, AUTO_CANDIDATES)]
+    assert set(shapes) == {(AUTO_CANDIDATES, AUTO_CANDIDATES)}
 
 
 def test_auto_never_forms_the_full_matrix(shapes):
     X, y = moons(3000)
     model = ZeroNormSVC(C=0.1, random_state=0).fit(X, y)
-    assert shapes == [(3000, AUTO_CANDIDATES)]
+    assert shapes[0] == (3000, AUTO_CANDIDATES) and max(shapes) == shapes[0]
     assert model.score(X, y) > 0.9
     np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
 

@@ -298,7 +298,7 @@ def test_growth_goes_on_while_it_guesses_and_better_is_possible(monkeypatch):
         return (), [(0.05 if size < 10 else 0.01, 1.0) for size in sizes]
 
     monkeypatch.setattr(term_path, "_grow", fake)
-    for aim, portions in ((0.01, 4), (0.05, 1)):
+    for aim, portions in ((0.01, 3), (0.05, 1)):
         asked.clear()
         term_path.judge_sizes(
             [0, 1], [Setting(1.0, Kernel("rbf"))], list(term_path.SIZES), aim, 0.05, None, print

@@ -124,7 +124,7 @@ def test_the_projection_has_the_closed_form(kernel):
 @pytest.mark.parametrize("cost", [0.1, 10.0])
 def test_the_certified_solution_is_an_svm_with_the_modified_kernel(kernel, cost):
     X, task = problem("margin", outputs=1)
-    task.cost = np.full(len(X), cost)
+    task.cost = np.full((len(X), 1), cost)
     vectors = np.random.default_rng(1).normal(size=(3, X.shape[1]))
     state = Prototypes(X, task, kernel, vectors)
     state.accept(task.certified(state.features, 1e-8))
