@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import BINARY, cancer, contradictory, iris, moons, noisy, separable
+from conftest import BINARY, cancer, contradictory, iris, moons, noisy, own_class_factors, separable
 from linear_programs import minimum
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
@@ -41,7 +41,7 @@ def own_objective(model, X, y, cost):
     values = model.decision_function(X).reshape(len(X), -1)
     classes = model.classes_[-1:] if values.shape[1] == 1 else model.classes_
     hinges = np.maximum(0.0, 1.0 - np.where(y[:, None] == classes, 1, -1) * values)
-    return np.abs(model.dual_coef_).sum() + (cost @ hinges).sum()
+    return np.abs(model.dual_coef_).sum() + (cost @ (own_class_factors(y, classes) * hinges)).sum()
 
 
 # --- the linear program ------------------------------------------------------------------------
@@ -128,8 +128,10 @@ def test_several_classes_are_one_linear_program_each(Machine, C):
     X, y = iris()
     model = Machine(C=C, gamma=0.5).fit(X, y)
     K, cost = rbf_kernel(X, gamma=0.5), np.full(len(y), C)
+    factors = own_class_factors(y, np.arange(3))
     expected = [
-        expected_objective(Machine, K, np.where(y == label, 1.0, -1.0), cost) for label in range(3)
+        expected_objective(Machine, K, np.where(y == k, 1.0, -1.0), cost * factors[:, k])
+        for k in range(3)
     ]
     assert model.objective_ == pytest.approx(sum(expected), rel=1e-7)
     assert model.objective_ == pytest.approx(own_objective(model, X, y, cost), rel=1e-7)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import cancer, contradictory, iris, moons, noisy
+from conftest import cancer, contradictory, iris, moons, noisy, own_class_factors
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
@@ -19,7 +19,11 @@ def own_objective(model, X, y, cost, lam, gamma):
     classes = model.classes_[-1:] if values.shape[1] == 1 else model.classes_
     hinges = np.maximum(0.0, 1.0 - np.where(y[:, None] == classes, 1, -1) * values)
     size = sum(0.5 * coef @ gram @ coef for coef in model.dual_coef_)
-    return size + lam * np.abs(model.dual_coef_).sum() + (cost @ hinges).sum()
+    return (
+        size
+        + lam * np.abs(model.dual_coef_).sum()
+        + (cost @ (own_class_factors(y, classes) * hinges)).sum()
+    )
 
 
 @pytest.mark.parametrize("lam", [0.01, 1.0])

@@ -21,6 +21,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.svm import SVC
 
+from zeronorm.kernels import variance_of
 from zeronorm.sampling import stratified_folds, stratified_rows
 from zeronorm.training import Learned, TrainingRows, standing_for_all
 
@@ -36,6 +37,9 @@ FEWEST, MOST, LEARNED = 3, 20, 1_200
 
 #: Cost of the SVC, most iterations of libsvm, and by how many standard deviations it must win.
 REFERENCE_C, MAX_ITER, CLEARLY = 10.0, 100_000, 1.64
+
+#: Weights of rows of the SVC beyond these, in units of their mean, are too much for libsvm.
+WEIGHTS = 1e-6, 1e6
 
 
 class Fitted(Protocol):
@@ -230,15 +234,19 @@ def _cross_validated(
     """Which rows the classifier and which the SVC are right on, fitted without them."""
     codes = fitted.codes[places]
     data, kernel = fitted.reference(places)
+    variance = data.shape[1] * variance_of(data)
+    # As gamma="scale", but where rounding leaves no variance, or it overflows.
+    gamma = 1.0 / variance if 0.0 < variance < np.inf else 1.0
     right = np.zeros((2, len(places)), dtype=bool)
     count = int(np.clip(LEARNED // len(places), FEWEST, MOST))
     for learn, judge in stratified_folds(codes, count, random):
         columns = learn if kernel == "precomputed" else slice(None)
         weight = _weight(fitted, places[learn])
-        svc = SVC(C=REFERENCE_C, kernel=kernel, max_iter=MAX_ITER)
+        weight /= weight.mean()
+        svc = SVC(C=REFERENCE_C, kernel=kernel, gamma=gamma, max_iter=MAX_ITER)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what is fitted here nothing goes out
             right[0, judge] = fitted.learned_again(places[learn], places[judge]) == codes[judge]
-            svc.fit(data[learn][:, columns], codes[learn], weight / weight.mean())
+            svc.fit(data[learn][:, columns], codes[learn], np.clip(weight, *WEIGHTS))
         right[1, judge] = svc.predict(data[judge][:, columns]) == codes[judge]
     return right[0], right[1]

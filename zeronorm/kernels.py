@@ -49,7 +49,7 @@ def resolve_gamma(gamma: Any, X: Any, sample_weight: np.ndarray | None = None) -
         if gamma == "auto":
             return 1.0 / n_features
         if gamma == "scale":
-            variance = _variance(X, sample_weight)
+            variance = variance_of(X, sample_weight)
             if not np.isfinite(variance):
                 raise ValueError(
                     "The variance of X overflows, so gamma='scale' has no value; "
@@ -62,7 +62,7 @@ def resolve_gamma(gamma: Any, X: Any, sample_weight: np.ndarray | None = None) -
     raise ValueError(f"gamma must be 'scale', 'auto' or a positive number; got {gamma!r}.")
 
 
-def _variance(X: Any, sample_weight: np.ndarray | None) -> float:
+def variance_of(X: Any, sample_weight: np.ndarray | None = None) -> float:
     """Variance over all entries of X, rows weighted."""
     with np.errstate(over="ignore", invalid="ignore"):
         if sample_weight is None:
