@@ -39,9 +39,9 @@ ITERATIONS_LEAST = 2_000
 #: Most iterations of the interior point method, which takes some tens whatever the model.
 INTERIOR_ITERATIONS = 500
 
-#: Models with more nonzeros than this run in a thread: a thread costs a tenth of a millisecond,
-#: one run of these a few milliseconds at least.
-LARGE_MODEL = 50_000
+#: Models with more nonzeros than this run in a thread. Smaller ones use up their iterations in a
+#: second or two, and are solved by the hundred: a thread and its callbacks would double the time.
+LARGE_MODEL = 200_000
 
 #: Seconds between two looks of the main thread; Python for Windows hears no Ctrl-C while it waits.
 HEARTBEAT = 0.2
