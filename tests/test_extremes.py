@@ -10,9 +10,9 @@ from functools import partial
 import numpy as np
 import pytest
 from conftest import iris, moons
+from fuzz.contract import is_meant
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
-from test_unhappy_input import is_meant
 
 from zeronorm import (
     CrossEntropySVC,

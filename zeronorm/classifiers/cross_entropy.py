@@ -18,6 +18,7 @@ vectors of all are merged, and searched together on a sample of the rows.
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ from zeronorm.solvers.cross_entropy import Minimum, descend, minimise
 from zeronorm.solvers.hinge_lp import Box, one_norm_support
 from zeronorm.solvers.hinge_subsets import HingeSubsets
 from zeronorm.solvers.vector_scores import Judge
-from zeronorm.training import Fit, TrainingProblem, TrainingRows
+from zeronorm.training import Fit, Learned, TrainingProblem, TrainingRows
 
 #: With more rows than this, candidates come from blocks of about this many, and the search judges
 #: sets on a sample of this many.
@@ -296,6 +297,12 @@ class CrossEntropySVC(SparseKernelClassifier):
             boxes = [Box(signs, caps) for signs in targets[places].T]
         columns, _ = one_norm_support(values, targets[block], cost, boxes)
         return places[columns]
+
+    def _with_choices(self, learned: Learned) -> CrossEntropySVC:
+        again = copy.copy(self)
+        # For a verdict on a suspicious model a rough search will do.
+        again.sample_size, again.max_iter, again.polish, again.verbose = 30, 5, False, 0
+        return again
 
     # The search.
 
