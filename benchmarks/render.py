@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks import readme, record
 from benchmarks.statistics import Figure
-from benchmarks.studies import STUDIES
+from benchmarks.studies import CURRENT, STUDIES
 from benchmarks.study import Study
 from benchmarks.text import figure, markdown
 from benchmarks.weaknesses import REASONS
@@ -23,6 +23,11 @@ FOLDER = record.ROOT / "benchmarks"
 def section(study: Study, folder: Path) -> str:
     head, rows = record.read(study.name)
     parts = [f"## {study.title}", study.about.strip()]
+    old = [row for row in rows if row["commit"].split("/")[0] not in CURRENT]
+    if old:
+        parts.append(
+            f"**Not yet run again** since the solvers changed: {len(old)} of {len(rows)} rows."
+        )
     command = f"`python -m benchmarks run {study.name}`"
     if not rows:
         return "\n\n".join([*parts, f"Not run: {command}."])

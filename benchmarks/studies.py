@@ -37,4 +37,7 @@ MODULES = (
     growth,
     scale,
 )
+#: Runs of the methods as they are now. Rows of other runs are marked in RESULTS.md until they are
+#: run again.
+CURRENT = ("PLACEHOLDER",)
 STUDIES = {module.STUDY.name: module.STUDY for module in MODULES}

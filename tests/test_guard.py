@@ -137,7 +137,7 @@ def test_a_final_fit_that_fails_is_noticed(monkeypatch):
     monkeypatch.setattr(sparse_svc, "learn_vectors", failing)
     (message,) = said(SparseSVC(2, C=10.0, gamma=1.0, random_state=0), *moons(80))
     assert "it is wrong on 50.0 % of 80 training rows" in message
-    assert len(calls) > 1
+    assert len(calls) == 1  # one class only: no need to learn again
 
 
 def judged(errors):

@@ -5,9 +5,10 @@ guessing the commonest class. A row that is a term of the model is judged withou
 says nothing about new rows, and with a narrow kernel nothing else is left.
 
 Suspicion is cheap and no verdict: guessing may be the best that can be done. Only for a suspicious
-model the classifier and a plain SVC are cross-validated on the same rows; the warning comes if the
-SVC is clearly better than the model and than guessing, by the rows on which one alone is right, or
-if the classifier fitted on a part of the rows is clearly better than the model itself.
+model a plain SVC is cross-validated, on few rows; if it is clearly better than guessing, by the
+rows on which one alone is right, a model that knows one class only is found out. Any other is
+cross-validated on the same rows. The warning comes if the SVC is clearly better than it, or if it
+is itself clearly better there than the model at hand: then something went wrong.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ NEARLY, FOUND = 0.8, 0.5
 LOOKED_AT, COMPARED = 5_000, 400
 
 #: Fewest and most folds, and rows that are learned from in all of them together, about.
-FEWEST, MOST, LEARNED = 3, 20, 1_200
+FEWEST, MOST, LEARNED = 3, 15, 1_200
 
 #: Cost of the SVC, most iterations of libsvm, and by how many standard deviations it must win.
 REFERENCE_C, MAX_ITER, CLEARLY = 10.0, 100_000, 1.64
@@ -49,6 +50,7 @@ class Fitted(Protocol):
     weight: np.ndarray
     n_terms: int
     advice: str
+    has_converged: bool
 
     def predicted(self, places: np.ndarray) -> np.ndarray:
         """Classes of training rows."""
@@ -89,7 +91,7 @@ class KernelFit:
     ) -> None:
         self.training, self.learned, self.learn_again = training, learned, learn_again
         self.codes, self.weight = training.codes, training.cost
-        self.n_terms = learned.expansion.n_terms
+        self.n_terms, self.has_converged = learned.expansion.n_terms, learned.warning is None
 
     def predicted(self, places: np.ndarray) -> np.ndarray:
         """Classes of training rows."""
@@ -143,6 +145,7 @@ class LinearFit:
     """
 
     advice = "Take more features, a larger C, or a classifier that is not linear."
+    has_converged = True
 
     def __init__(self, model: Any, X: Any, y: np.ndarray) -> None:
         self.model, self.X, self.y = model, X, y
@@ -193,18 +196,29 @@ def guessing_message(name: str, fitted: Fitted, classes: np.ndarray) -> str | No
     codes, weight = fitted.codes[compared], _weight(fitted, compared)
     if np.bincount(codes).max() < 2:
         return None  # nothing to cross-validate with
-    final = fitted.predicted(compared) == codes
-    model, svc = _cross_validated(fitted, compared, random)
-    can_be_better = _is_clearly_better(svc, model) and _is_clearly_better(svc, codes == commonest)
-    # Fitted on a part of the rows it may be good, and bad on all: then something went wrong.
-    if not can_be_better and not _is_clearly_better(model, final):
+    found = fitted.predicted(compared)
+    count = int(np.clip(LEARNED // len(compared), FEWEST, MOST))
+    folds = [(compared[a], compared[b]) for a, b in stratified_folds(codes, count, random)]
+    reference = _cross_validated(_Reference(fitted), folds, fitted.codes)[compared]
+    if not _is_clearly_better(reference, codes == commonest):
         return None
-    wrong = [f"{100 * np.average(~each, weights=weight):.1f} %" for each in (final, model, svc)]
+
+    def wrong(right: np.ndarray) -> str:
+        return f"{100 * np.average(~right, weights=weight):.1f} %"
+
+    in_folds = ""
+    if len(np.unique(found)) > 1:
+        if not fitted.has_converged:
+            return None  # that was said already, and to learn again would take as long as before
+        model = _cross_validated(fitted.learned_again, folds, fitted.codes)[compared]
+        if not (_is_clearly_better(reference, model) or _is_clearly_better(model, found == codes)):
+            return None
+        in_folds = f", in cross-validation on {wrong(model)}"
     return (
-        f"{name} has learned little: with {fitted.n_terms} terms it is wrong on {wrong[0]} of "
-        f"{len(compared)} training rows, in cross-validation on {wrong[1]}. Always guessing "
+        f"{name} has learned little: with {fitted.n_terms} terms it is wrong on "
+        f"{wrong(found == codes)} of {len(compared)} training rows{in_folds}. Always guessing "
         f"{classes.tolist()[commonest]!r} is wrong on {100 * guessing:.1f} %, "
-        f"SVC(C={REFERENCE_C:g}) in cross-validation on {wrong[2]}. {fitted.advice}"
+        f"SVC(C={REFERENCE_C:g}) in cross-validation on {wrong(reference)}. {fitted.advice}"
     )
 
 
@@ -229,24 +243,34 @@ def _some(
 
 
 def _cross_validated(
-    fitted: Fitted, places: np.ndarray, random: np.random.RandomState
-) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows the classifier and which the SVC are right on, fitted without them."""
-    codes = fitted.codes[places]
-    data, kernel = fitted.reference(places)
-    variance = data.shape[1] * variance_of(data)
-    # As gamma="scale", but where rounding leaves no variance, or it overflows.
-    gamma = 1.0 / variance if 0.0 < variance < np.inf else 1.0
-    right = np.zeros((2, len(places)), dtype=bool)
-    count = int(np.clip(LEARNED // len(places), FEWEST, MOST))
-    for learn, judge in stratified_folds(codes, count, random):
-        columns = learn if kernel == "precomputed" else slice(None)
-        weight = _weight(fitted, places[learn])
-        weight /= weight.mean()
+    predict: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    folds: list[tuple[np.ndarray, np.ndarray]],
+    codes: np.ndarray,
+) -> np.ndarray:
+    """Which rows are predicted right by what was learned without them."""
+    right = np.zeros(len(codes), dtype=bool)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what is fitted here nothing goes out
+        for learn, judge in folds:
+            right[judge] = predict(learn, judge) == codes[judge]
+    return right
+
+
+class _Reference:
+    """A plain SVC on the rows of a fitted classifier."""
+
+    def __init__(self, fitted: Fitted) -> None:
+        self.fitted = fitted
+
+    def __call__(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
+        data, kernel = self.fitted.reference(np.concatenate([learn, judge]))
+        first, rest = data[: len(learn)], data[len(learn) :]
+        if kernel == "precomputed":
+            first, rest = first[:, : len(learn)], rest[:, : len(learn)]
+        variance = first.shape[1] * variance_of(first)
+        # As gamma="scale", but where rounding leaves no variance, or it overflows.
+        gamma = 1.0 / variance if 0.0 < variance < np.inf else 1.0
+        weight = _weight(self.fitted, learn)
         svc = SVC(C=REFERENCE_C, kernel=kernel, gamma=gamma, max_iter=MAX_ITER)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what is fitted here nothing goes out
-            right[0, judge] = fitted.learned_again(places[learn], places[judge]) == codes[judge]
-            svc.fit(data[learn][:, columns], codes[learn], np.clip(weight, *WEIGHTS))
-        right[1, judge] = svc.predict(data[judge][:, columns]) == codes[judge]
-    return right[0], right[1]
+        svc.fit(first, self.fitted.codes[learn], np.clip(weight / weight.mean(), *WEIGHTS))
+        return svc.predict(rest)

@@ -237,8 +237,6 @@ class CrossEntropySVC(SparseKernelClassifier):
     def _signed_by_label(self) -> bool:
         return self.signs == "label"
 
-    # Candidates from a given classifier: the second phase.
-
     def _check_candidates(self) -> None:
         if self._is_second_phase():
             self._given()
@@ -269,8 +267,6 @@ class CrossEntropySVC(SparseKernelClassifier):
         given = self._given().merge()
         return TrainingProblem(training, None, given.vectors, given.kernel_values(training.data))
 
-    # Candidates among the training rows.
-
     def _choose_candidates(self, training: TrainingRows) -> np.ndarray:
         n_rows = len(training.codes)
         if not (isinstance(self.candidates, str) and self.candidates == "auto"):
@@ -299,12 +295,9 @@ class CrossEntropySVC(SparseKernelClassifier):
         return places[columns]
 
     def _with_choices(self, learned: Learned) -> CrossEntropySVC:
-        again = copy.copy(self)
-        # For a verdict on a suspicious model a rough search will do.
+        again = copy.copy(self)  # for a verdict on a suspicious model a rough search will do
         again.sample_size, again.max_iter, again.polish, again.verbose = 30, 5, False, 0
         return again
-
-    # The search.
 
     def _solve(self, problem: TrainingProblem) -> Fit:
         random = check_random_state(self.random_state)
