@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from conftest import moons
+from scipy.sparse import csr_matrix
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
@@ -112,6 +113,8 @@ def test_other_kernels(kernel):
     data = rbf_kernel(X) if kernel == "precomputed" else X
     assert len(said(ZeroNormSVC(C=1e-4, kernel=kernel), data, y)) == 1
     assert said(ZeroNormSVC(C=10, kernel=kernel), data, y) == []
+    if kernel == "precomputed":
+        assert len(said(ZeroNormSVC(C=1e-4, kernel=kernel), csr_matrix(data), y)) == 1
 
 
 def test_weights_count():

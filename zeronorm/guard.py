@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.svm import SVC
 
@@ -118,7 +119,8 @@ class KernelFit:
         """Rows and rbf, or the kernel's own values where the rows are not plain features."""
         training, data = self.training, self.training.data[places]
         if training.kernel.name == "precomputed":
-            return data[:, training.rows[places]], "precomputed"
+            values = data[:, training.rows[places]]  # libsvm takes no sparse kernel matrix
+            return values.toarray() if sparse.issparse(values) else values, "precomputed"
         if training.kernel.name == "callable":
             return training.kernel.matrix(data, data), "precomputed"
         return data, "rbf"
