@@ -379,3 +379,12 @@ def test_too_few_rounds_warn_with_numbers():
     X, _ = iris()
     with pytest.warns(ConvergenceWarning, match=r"stopped after 2 rounds .* gap of"):
         SparseKernelDensity(bandwidth=0.4, max_iter=2).fit(X)
+
+
+def test_a_cost_of_single_precision():
+    """Compared with the largest cost there is, which single precision has no room for."""
+    X = np.random.default_rng(0).normal(size=(20, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        single = SparseKernelDensity(bandwidth=0.5, C=np.float32(2.0)).fit(X)
+    assert single.objective_ == SparseKernelDensity(bandwidth=0.5, C=2.0).fit(X).objective_

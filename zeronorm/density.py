@@ -203,7 +203,7 @@ class SparseKernelDensity(DensityMixin, BaseEstimator):
                 f"{self.bandwidth!r}."
             )
         check_positive("C", self.C)
-        if not SMALLEST_C <= self.C <= LARGEST_C:
+        if not SMALLEST_C <= float(self.C) <= LARGEST_C:
             raise ValueError(
                 f"C={self.C:g} is outside of {SMALLEST_C:g} to {LARGEST_C:g}: below, the "
                 "likelihood is rounding beside the number of terms, and one term is left; above, "
