@@ -198,3 +198,10 @@ def test_features_that_tell_nothing():
     assert message.startswith("AROMClassifier has learned little")
     assert said(AROMClassifier(1), X, rng.integers(0, 2, 160)) == []
     assert said(AROMClassifier(1), X, (X[:, 0] > 0).astype(int)) == []
+
+
+def test_weights_of_all_sizes():
+    """The reference needs weights that libsvm can do, whatever the rows have."""
+    X, y = moons(40)
+    weight = np.resize([1.0, 1e-300, 1e12, 1e-6], 40)
+    assert len(said(ReducedSVC(2, gamma=1e7, random_state=0), X, y, sample_weight=weight)) <= 1

@@ -158,7 +158,8 @@ def standing_for_all(
     """Scale costs of the rows at some places: those of a class sum to the cost of all its rows."""
     total = np.bincount(codes, weights=cost)
     there = np.bincount(codes[places], weights=some, minlength=len(total))
-    return some * (total / np.where(there > 0, there, 1.0))[codes[places]]
+    # In this order: a share is at most one, and what it is a share of may be of any size.
+    return some / np.where(there > 0, there, 1.0)[codes[places]] * total[codes[places]]
 
 
 def own_class_factors(targets: np.ndarray) -> np.ndarray:
