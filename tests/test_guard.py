@@ -29,6 +29,7 @@ from zeronorm.classifiers import sparse_svc
 from zeronorm.classifiers.term_path import Judged, Setting, far_behind
 from zeronorm.exceptions import PoorFitWarning
 from zeronorm.kernels import Kernel
+from zeronorm.training import standing_for_all
 
 
 def said(model, X, y, **options):
@@ -200,8 +201,8 @@ def test_features_that_tell_nothing():
     assert said(AROMClassifier(1), X, (X[:, 0] > 0).astype(int)) == []
 
 
-def test_weights_of_all_sizes():
-    """The reference needs weights that libsvm can do, whatever the rows have."""
-    X, y = moons(40)
-    weight = np.resize([1.0, 1e-300, 1e12, 1e-6], 40)
-    assert len(said(ReducedSVC(2, gamma=1e7, random_state=0), X, y, sample_weight=weight)) <= 1
+def test_costs_that_stand_for_all_rows_are_finite_whatever_their_size():
+    """A class whose drawn rows weigh next to nothing stands for rows that weigh much."""
+    codes, cost = np.array([0, 0, 1, 1]), np.array([1e-300, 1e12, 1.0, 3.0])
+    found = standing_for_all(codes, cost, np.array([0, 2]), cost[[0, 2]])
+    np.testing.assert_allclose(found, [1e12, 4.0])
