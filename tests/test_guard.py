@@ -66,6 +66,15 @@ def test_a_model_that_guesses_says_so_with_the_numbers(model):
     assert "gamma" in message and "class_weight" in message
 
 
+def test_a_model_far_behind_that_does_not_quite_guess_says_so():
+    random = np.random.RandomState(0)
+    X = random.normal(size=(700, 10))
+    y = X[:, 0] * X[:, 1] > 0
+    model = ReducedSVC(20, C=10, random_state=0)
+    (message,) = said(model, X, y)
+    assert 0.55 < model.score(X, y) < 0.75 and "in cross-validation" in message
+
+
 #: Those that are fitted in no time, as they are by default.
 PLAIN = [
     ZeroNormSVC(),

@@ -1,7 +1,7 @@
 """A look at every fitted classifier: no model that only guesses goes out without a word.
 
-A model is suspicious if it is wrong on most training rows of some class, or nearly as often as
-guessing the commonest class. A row that is a term of the model is judged without that term: it
+A model is suspicious if it is wrong on most training rows of some class, or more than half as often
+as guessing the commonest class. A row that is a term of the model is judged without that term: it
 says nothing about new rows, and with a narrow kernel nothing else is left.
 
 Suspicion is cheap and no verdict: guessing may be the best that can be done. Only for a suspicious
@@ -27,9 +27,9 @@ from zeronorm.kernels import variance_of
 from zeronorm.sampling import stratified_folds, stratified_rows
 from zeronorm.training import Learned, TrainingRows, standing_for_all
 
-#: A model is suspicious that is wrong on this share of the rows on which guessing is wrong, or
-#: right on less than this share of the rows of some class.
-NEARLY, FOUND = 0.8, 0.5
+#: A model is suspicious that is wrong on this share as many rows as guessing, or right on less than
+#: this share of the rows of some class.
+WRONG, FOUND = 0.5, 0.5
 
 #: The model is looked at on so many rows at most, and cross-validated on so many of them.
 LOOKED_AT, COMPARED = 5_000, 400
@@ -192,7 +192,7 @@ def guessing_message(name: str, fitted: Fitted, classes: np.ndarray) -> str | No
     is_found = np.bincount(codes, weights=right) >= FOUND * np.bincount(codes)
     share = np.bincount(codes, weights=weight) / weight.sum()
     commonest, guessing = int(share.argmax()), 1.0 - float(share.max())
-    if is_found.all() and np.average(~right, weights=weight) < NEARLY * guessing:
+    if is_found.all() and np.average(~right, weights=weight) < WRONG * guessing:
         return None
     compared = _some(fitted.codes, places, COMPARED, random)
     codes, weight = fitted.codes[compared], _weight(fitted, compared)
