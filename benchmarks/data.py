@@ -18,7 +18,7 @@ DEFAULT_FOLDER = ROOT / ".." / "shared" / "datasets"
 
 
 class MissingData(Exception):
-    """A set is in none of the places."""
+    """A set is in none of the indices."""
 
 
 @dataclass(frozen=True)

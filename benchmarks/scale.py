@@ -12,8 +12,8 @@ from benchmarks.study import Study
 from benchmarks.text import markdown
 from benchmarks.timing import in_own_process, peak_mib
 from zeronorm import SparseSVC
+from zeronorm.base.sampling import stratified_rows
 from zeronorm.datasets import make_waveform
-from zeronorm.sampling import stratified_rows
 
 ABOUT = """
 Each fit runs in a process of its own, so that its peak memory is its own, data included. SparseSVC
@@ -88,8 +88,8 @@ def one_fit(name: str, method: str, rows: int | None, parameters: dict) -> dict:
 def drawn(X, y, rows: int, seed: int):
     """Some of the rows, classes in proportion."""
     _, codes = np.unique(y, return_inverse=True)
-    places = stratified_rows(codes, rows, np.random.RandomState(seed))
-    return X[places], y[places]
+    indices = stratified_rows(codes, rows, np.random.RandomState(seed))
+    return X[indices], y[indices]
 
 
 def svc_parameters(name: str) -> dict:

@@ -21,7 +21,7 @@ from benchmarks.timing import median_seconds
 from zeronorm import CrossEntropySVC, LinearProgrammingSVC, OneNormSVC
 from zeronorm.datasets import make_waveform
 from zeronorm.model_selection import count_terms
-from zeronorm.solvers.vector_scores import Judge
+from zeronorm.solvers.cross_entropy.scores import Judge
 
 ABOUT = """
 Search: whole fits of `CrossEntropySVC` on 150 rows, Gaussian kernel, σ = 3, C = 1 (prepared as in
@@ -93,9 +93,9 @@ def linprog_per_set(judge: Judge) -> tuple[float, float]:
     """Mean seconds of linprog for sets that the judge has scored, and how far the losses differ."""
     score = judge.score
     target, keys = score.targets[:, 0], list(judge.known)
-    places = np.random.default_rng(SEED).permutation(len(keys))[:SAMPLE]
+    indices = np.random.default_rng(SEED).permutation(len(keys))[:SAMPLE]
     seconds, differences = [], []
-    for key in (keys[place] for place in places):
+    for key in (keys[place] for place in indices):
         bits = np.unpackbits(np.frombuffer(key, np.uint8), count=len(score.caps)).astype(bool)
         columns = score.values[:, bits] * score.signs[bits, 0] * target[:, None]
         took, loss = timed_linprog(columns, target, score.cost, 0.0, score.caps[bits])

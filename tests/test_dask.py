@@ -5,10 +5,10 @@ import os
 import joblib
 import numpy as np
 import pytest
-from conftest import moons, noisy
 
+from tests.data import moons, noisy
 from zeronorm import CrossEntropySVC
-from zeronorm.solvers.cross_entropy import minimise
+from zeronorm.solvers.cross_entropy.search import minimise
 
 distributed = pytest.importorskip("distributed")
 

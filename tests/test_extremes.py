@@ -9,11 +9,12 @@ from functools import partial
 
 import numpy as np
 import pytest
-from conftest import iris, moons
-from fuzz.contract import is_meant
+from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
+from tests.data import iris, moons
+from tests.fuzz.contract import is_meant
 from zeronorm import (
     CrossEntropySVC,
     IRWLSClassifier,
@@ -28,8 +29,8 @@ from zeronorm import (
     SVCReducer,
     ZeroNormSVC,
 )
-from zeronorm.solvers.hinge_lp import solve_largest_coefficient
-from zeronorm.training import LARGEST_COST
+from zeronorm.base.training_set import LARGEST_COST
+from zeronorm.solvers.linear_programs.hinge_lp import solve_largest_coefficient
 
 CLASSIFIERS = {
     "A": ZeroNormSVC,
@@ -117,7 +118,7 @@ def test_a_flat_kernel_is_a_linear_classifier():
 
 def test_the_mode_ends_where_rounding_does(monkeypatch):
     """Rows of weight 1e30 have a likelihood of 1e30: no decrement of 1e-7 is ever seen."""
-    from zeronorm.solvers.sparse_bayes_model import Logistic
+    from zeronorm.solvers.evidence.model import Logistic
 
     count, plain = [0], Logistic.expand
 
@@ -168,3 +169,20 @@ def test_a_hard_margin_of_several_classes():
 def test_an_SVC_whose_cost_cannot_be_squared():
     sentence, _ = fit(SVCReducer(SVC(C=1e300, gamma=20.0), method="modified"), *moons())
     assert "C times the weights is up to 1.0e+300" in sentence
+
+
+@pytest.mark.parametrize("container", [np.asarray, csr_matrix])
+def test_rows_far_from_zero(container):
+    random = np.random.RandomState(0)
+    X, y = 1e15 + random.randint(0, 9, size=(30, 2)), np.arange(30) % 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert IRWLSClassifier().fit(container(X), y).n_terms_ >= 0
+
+
+def test_a_kernel_that_is_zero_everywhere():
+    X, y = np.zeros((6, 2)), [0, 1, 0, 1, 0, 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SparseLargeMarginClassifier(2, kernel="linear", random_state=0).fit(X, y)
+    assert (model.predict(X) == 0).all()

@@ -8,17 +8,18 @@ import os
 import signal
 import time
 
-import fuzz
 import numpy as np
 import pytest
-from fuzz import Breach, Call, Table, calls, check
-from fuzz.calls import ESTIMATORS, LEFT_OUT, PARAMETERS
-from fuzz.contract import SECONDS, Hang, is_meant, refusal
-from fuzz.hunt import batch, hunt, kind_of, smallest
-from fuzz.tables import ILLEGAL_TABLES, TABLES
 from hypothesis import HealthCheck, Phase, given, settings
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+
+from tests import fuzz
+from tests.fuzz import Breach, Call, Table, calls, check
+from tests.fuzz.calls import ESTIMATORS, LEFT_OUT, PARAMETERS
+from tests.fuzz.contract import SECONDS, Hang, is_meant, refusal
+from tests.fuzz.hunt import batch, hunt, kind_of, smallest
+from tests.fuzz.tables import ILLEGAL_TABLES, TABLES
 
 # Deterministic, and no shrinking: a call is a few words, and a failing one may be slow.
 FEW = settings(

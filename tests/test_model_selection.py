@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from conftest import moons, noisy
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from tests.data import moons, noisy
 from zeronorm import ZeroNormSVC
 from zeronorm.model_selection import (
     accuracy_and_terms,

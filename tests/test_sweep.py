@@ -7,15 +7,16 @@ import warnings
 
 import numpy as np
 import pytest
-from fuzz.estimators import all_estimators
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.svm import SVC
-from sweep import __main__ as command
-from sweep.comparison import CLASSIFIERS, LEFT_OUT, Trial, compare, with_room
-from sweep.problems import PROBLEMS, make_problem
+
+from tests.fuzz.estimators import all_estimators
+from tests.sweep import __main__ as command
+from tests.sweep.comparison import CLASSIFIERS, LEFT_OUT, Trial, compare, with_room
+from tests.sweep.problems import PROBLEMS, make_problem
 
 GAP = 0.15
 

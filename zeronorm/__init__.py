@@ -10,15 +10,15 @@ from zeronorm.classifiers.sparse_probit import SparseProbitClassifier
 from zeronorm.classifiers.sparse_svc import SparseSVC
 from zeronorm.classifiers.sparsity_controlled import SparsityControlledSVC
 from zeronorm.classifiers.zero_norm import ZeroNormSVC
-from zeronorm.density import SparseKernelDensity
-from zeronorm.displays import SparsityPathDisplay
+from zeronorm.density.kernel_density import SparseKernelDensity
 from zeronorm.expansion import KernelExpansion
 from zeronorm.feature_selection.arom import AROMSelector
 from zeronorm.feature_selection.classifier import AROMClassifier
 from zeronorm.feature_selection.correlation import CorrelationSelector
 from zeronorm.feature_selection.fsv import FSVSelector
 from zeronorm.feature_selection.r2w2 import R2W2Selector
-from zeronorm.reduction import SVCReducer
+from zeronorm.reduction.svc_reducer import SVCReducer
+from zeronorm.report.displays import SparsityPathDisplay
 
 __version__ = "0.1.0"
 

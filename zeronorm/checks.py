@@ -25,25 +25,25 @@ def is_number(value: Any) -> bool:
 
 
 def check_integer(name: str, value: Any, *, least: int) -> None:
-    """Raise a sentence unless ``value`` is an integer of at least ``least``."""
+    """Raise ValueError unless ``value`` is an integer of at least ``least``."""
     if not is_integer(value) or value < least:
         raise ValueError(f"{name} must be an integer of at least {least}; got {value!r}.")
 
 
 def check_positive(name: str, value: Any) -> None:
-    """Raise a sentence unless ``value`` is a finite number above zero."""
+    """Raise ValueError unless ``value`` is a finite number above zero."""
     if not is_number(value) or value <= 0:
         raise ValueError(f"{name} must be a finite positive number; got {value!r}.")
 
 
 def check_share(name: str, value: Any) -> None:
-    """Raise a sentence unless ``value`` is a number above 0 and at most 1."""
+    """Raise ValueError unless ``value`` is a number above 0 and at most 1."""
     if not is_number(value) or not 0 < value <= 1:
         raise ValueError(f"{name} must be a number above 0 and at most 1; got {value!r}.")
 
 
 def check_not_negative(name: str, value: Any) -> None:
-    """Raise a sentence unless ``value`` is a finite number of at least zero."""
+    """Raise ValueError unless ``value`` is a finite number of at least zero."""
     if not is_number(value) or value < 0:
         raise ValueError(f"{name} must be a finite number of at least 0; got {value!r}.")
 

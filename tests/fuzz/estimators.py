@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 import zeronorm
 
 #: Steps of the command line's own pipelines, not meant for import.
-INTERNAL = {"zeronorm.comparison", "zeronorm.table_model"}
+INTERNAL = {"zeronorm.tables.comparison", "zeronorm.tables.model"}
 
 
 def all_estimators():

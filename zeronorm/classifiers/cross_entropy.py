@@ -25,18 +25,18 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state, get_tags
 
-from zeronorm.candidates import SparseKernelClassifier
+from zeronorm.base.candidates import SparseKernelClassifier
+from zeronorm.base.progress import progress_bar
+from zeronorm.base.sampling import deal_rows, stratified_rows
+from zeronorm.base.training_set import Fit, Learned, TrainingProblem, TrainingRows
 from zeronorm.checks import check_integer, check_share, is_integer
 from zeronorm.classifiers.search_space import SearchSpace
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
-from zeronorm.progress import progress_bar
-from zeronorm.sampling import deal_rows, stratified_rows
-from zeronorm.solvers.cross_entropy import Minimum, descend, minimise
-from zeronorm.solvers.hinge_lp import Box, one_norm_support
-from zeronorm.solvers.hinge_subsets import HingeSubsets
-from zeronorm.solvers.vector_scores import Judge
-from zeronorm.training import Fit, Learned, TrainingProblem, TrainingRows
+from zeronorm.solvers.cross_entropy.scores import Judge
+from zeronorm.solvers.cross_entropy.search import Minimum, descend, minimise
+from zeronorm.solvers.linear_programs.hinge_lp import Box, one_norm_support
+from zeronorm.solvers.linear_programs.hinge_subsets import HingeSubsets
 
 #: With more rows than this, candidates come from blocks of about this many, and the search judges
 #: sets on a sample of this many.
@@ -129,7 +129,7 @@ class CrossEntropySVC(SparseKernelClassifier):
     support_vectors_ : ndarray of shape (n_terms, n_features)
         The vectors of the terms.
     dual_coef_ : ndarray of shape (n_outputs, n_terms)
-        Coefficients, with plain signs: positive speaks for the class of the output.
+        Coefficients, with plain signs: positive favours the class of the output.
     intercept_ : ndarray of shape (n_outputs,)
         Constants.
     objective_ : float
@@ -282,17 +282,17 @@ class CrossEntropySVC(SparseKernelClassifier):
         return merged[self._distinct(training, merged)]
 
     def _block_support(self, training: TrainingRows, block: np.ndarray) -> np.ndarray:
-        """Places of the one-norm support vectors of one block, which stands for all rows."""
-        places = block[self._distinct(training, block)]
+        """Return the one-norm support vectors of one block, which stands for all rows."""
+        indices = block[self._distinct(training, block)]
         cost = training.scaled_cost(block)
-        values = training.kernel.matrix(training.data[block], training.vectors(places))
+        values = training.kernel.matrix(training.data[block], training.vectors(indices))
         targets = training.targets
         boxes: list[Box | None] = [None] * targets.shape[1]
         if self._signed_by_label():
-            caps = self._caps(training, places)
-            boxes = [Box(signs, caps) for signs in targets[places].T]
+            caps = self._caps(training, indices)
+            boxes = [Box(signs, caps) for signs in targets[indices].T]
         columns, _ = one_norm_support(values, targets[block], cost, boxes)
-        return places[columns]
+        return indices[columns]
 
     def _with_choices(self, learned: Learned) -> CrossEntropySVC:
         again = copy.copy(self)  # for a verdict on a suspicious model a rough search will do
@@ -308,7 +308,7 @@ class CrossEntropySVC(SparseKernelClassifier):
         rivals = [space.columns[best]]
         if len(rows) < len(problem.cost):
             rivals.append(space.columns)
-        if problem.places is None and len(space.columns) < problem.values.shape[1]:
+        if problem.indices is None and len(space.columns) < problem.values.shape[1]:
             rivals.append(np.arange(problem.values.shape[1]))
         fits = [space.fit(problem, columns) for columns in rivals]
         chosen = min(fits, key=lambda fit: fit.objective)
@@ -332,18 +332,18 @@ class CrossEntropySVC(SparseKernelClassifier):
         self, problem: TrainingProblem, rows: np.ndarray, cost: np.ndarray
     ) -> SearchSpace:
         values, targets = problem.values[rows], problem.targets[rows]
-        if problem.places is not None and self._signed_by_label():
-            signs = problem.targets[problem.places]
-            caps = self._caps(problem.training, problem.places)
+        if problem.indices is not None and self._signed_by_label():
+            signs = problem.targets[problem.indices]
+            caps = self._caps(problem.training, problem.indices)
             boxes = [Box(sign, caps) for sign in signs.T]
             columns, _ = one_norm_support(values, targets, cost, boxes)
             return SearchSpace(columns, caps, signs)
         n_columns = values.shape[1]
-        if problem.places is None and n_columns <= DIRECT:
+        if problem.indices is None and n_columns <= DIRECT:
             columns, largest = np.arange(n_columns), 0.0
         else:
             columns, largest = one_norm_support(values, targets, cost, [None] * targets.shape[1])
-        if problem.places is None:
+        if problem.indices is None:
             largest = max(largest, float(np.abs(self._given().coef).max(initial=0.0)))
         caps = np.full(n_columns, max(ROOM * largest, float(problem.cost.max())))
         return SearchSpace(columns, caps, None)

@@ -24,14 +24,14 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.candidates import SparseKernelClassifier
+from zeronorm.base.candidates import SparseKernelClassifier
+from zeronorm.base.outputs import join_outputs
+from zeronorm.base.training_set import Fit, Learned, TrainingProblem
 from zeronorm.checks import check_integer, check_positive, is_number
-from zeronorm.classifiers.outputs import join_outputs
 from zeronorm.kernels import Kernel
-from zeronorm.solvers.gcv import criteria, hat_matrix, working_problem
-from zeronorm.solvers.irwls import SmoothHingePath
-from zeronorm.solvers.output import OutputSolution
-from zeronorm.training import Fit, Learned, TrainingProblem
+from zeronorm.solvers.newton.gcv import criteria, hat_matrix, working_problem
+from zeronorm.solvers.newton.smooth_hinge import SmoothHingePath
+from zeronorm.solvers.newton.solution import OutputSolution
 
 #: What "gcv" tries: λ in units of the smallest that leaves no term, gamma in those of "scale".
 LAMS = (0.3, 0.1, 0.03, 0.01, 0.003)
@@ -91,7 +91,7 @@ class IRWLSClassifier(SparseKernelClassifier):
     support_vectors_ : ndarray of shape (n_terms, n_features)
         These rows.
     dual_coef_ : ndarray of shape (n_outputs, n_terms)
-        Coefficients, with plain signs: positive speaks for the class of the output.
+        Coefficients, with plain signs: positive favours the class of the output.
     intercept_ : ndarray of shape (n_outputs,)
         Constants.
     lam_ : float

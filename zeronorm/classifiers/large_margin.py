@@ -21,12 +21,12 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.utils import check_array, check_random_state
 
-from zeronorm.base import KernelClassifier
+from zeronorm.base.classifier import KernelClassifier
+from zeronorm.base.training_set import Learned, TrainingRows
 from zeronorm.checks import check_integer
-from zeronorm.classifiers.learned_vectors import VectorLearner
 from zeronorm.expansion import KernelExpansion
-from zeronorm.solvers.prototypes import Prototypes
-from zeronorm.training import Learned, TrainingRows
+from zeronorm.learned.learner import VectorLearner
+from zeronorm.learned.prototypes import Prototypes
 
 #: Relative progress of a step at which the vectors rest, as a share of ``tol``.
 RESTING = 0.1
@@ -57,7 +57,7 @@ class SparseLargeMarginClassifier(KernelClassifier):
     init : {"greedy", "kmeans"}, array of shape (n_vectors, n_features), fitted classifier or \
 KernelExpansion, default="greedy"
         Where the vectors start: one after the other where they promise most; at the centres of
-        each class; or at given places, whose number then has to be ``n_terms``.
+        each class; or at given points, whose number then has to be ``n_terms``.
     n_init : int, default=1
         Number of starts with different draws; the one with the lowest objective is kept.
     class_weight : dict or "balanced", optional
@@ -80,7 +80,7 @@ KernelExpansion, default="greedy"
     support_vectors_ : ndarray of shape (n_terms, n_features)
         The learned vectors.
     dual_coef_ : ndarray of shape (n_outputs, n_terms)
-        Coefficients, with plain signs: positive speaks for the class of the output.
+        Coefficients, with plain signs: positive favours the class of the output.
     intercept_ : ndarray of shape (n_outputs,)
         Constants.
     objective_ : float
@@ -213,7 +213,7 @@ def learn_vectors(
     learner = VectorLearner(training, random, learn_gamma=learn_gamma)
     starts = (learner.greedy(n_terms) if start is None else start(learner) for _ in range(n_init))
     current = learner.best_of(starts, max_iter, RESTING * tol)
-    # They have come to rest once: what more rows change takes fewer steps.
+    # They have converged once: what more rows change takes fewer steps.
     current = learner.enlarge(current, max(1, max_iter // 4), RESTING * tol)
     learned = learner.finish(current, tol)
     learned.warning = learned.warning or learner.descent.warning(tol)
@@ -242,13 +242,13 @@ def class_centres(learner: VectorLearner, count: int) -> np.ndarray:
 
 
 def check_terms(n_terms: int, n_rows: int) -> None:
-    """Raise a sentence if there are to be more terms than training rows."""
+    """Raise ValueError if there are to be more terms than training rows."""
     if n_terms > n_rows:
         raise ValueError(f"n_terms={n_terms} is more than the {n_rows} training rows.")
 
 
 def check_learnable(kernel: Any) -> None:
-    """Raise a sentence unless the vectors of this kernel can be learned."""
+    """Raise ValueError unless the vectors of this kernel can be learned."""
     if not isinstance(kernel, str) or kernel not in ("linear", "poly", "rbf"):
         raise ValueError(
             "Learned vectors need a kernel with a derivative that is positive semidefinite: "

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from zeronorm.candidates import SparseKernelClassifier
-from zeronorm.classifiers.outputs import join_outputs
-from zeronorm.solvers.hinge_lp import Box, solve_one_norm
-from zeronorm.training import Fit, TrainingProblem, own_class_factors
+from zeronorm.base.candidates import SparseKernelClassifier
+from zeronorm.base.outputs import join_outputs
+from zeronorm.base.training_set import Fit, TrainingProblem, own_class_factors
+from zeronorm.solvers.linear_programs.hinge_lp import Box, solve_one_norm
 
 
 class OneNormSVC(SparseKernelClassifier):
@@ -65,7 +65,7 @@ class OneNormSVC(SparseKernelClassifier):
     support_vectors_ : ndarray of shape (n_terms, n_features)
         These rows.
     dual_coef_ : ndarray of shape (n_outputs, n_terms)
-        Coefficients, with plain signs: positive speaks for the class of the output.
+        Coefficients, with plain signs: positive favours the class of the output.
     intercept_ : ndarray of shape (n_outputs,)
         Constants.
     objective_ : float
@@ -131,9 +131,9 @@ class OneNormSVC(SparseKernelClassifier):
 
     def _boxes(self, problem: TrainingProblem) -> list[Box | None]:
         """Return what each output asks of the coefficients."""
-        assert problem.places is not None
-        caps = self._caps(problem.training, problem.places)
-        targets = problem.targets[problem.places]
+        assert problem.indices is not None
+        caps = self._caps(problem.training, problem.indices)
+        targets = problem.targets[problem.indices]
         factors = own_class_factors(targets)
         return [Box(signs, caps * more) for signs, more in zip(targets.T, factors.T, strict=True)]
 

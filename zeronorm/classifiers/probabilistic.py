@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.candidates import SparseKernelClassifier
+from zeronorm.base.candidates import SparseKernelClassifier
 
 
 class ProbabilisticClassifier(SparseKernelClassifier):

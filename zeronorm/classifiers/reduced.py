@@ -17,12 +17,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from zeronorm.candidates import SparseKernelClassifier
+from zeronorm.base.candidates import SparseKernelClassifier
+from zeronorm.base.sampling import fair_share, stratified_rows
+from zeronorm.base.training_set import Fit, TrainingProblem, TrainingRows, gap_warning
 from zeronorm.checks import check_integer
 from zeronorm.classifiers.large_margin import check_terms
-from zeronorm.sampling import fair_share, stratified_rows
-from zeronorm.solvers.prototypes import RIDGE, LargeMargin
-from zeronorm.training import Fit, TrainingProblem, TrainingRows, gap_warning
+from zeronorm.learned.prototypes import RIDGE, LargeMargin
 
 #: Vectors are drawn among all rows up to this many, and so many for each vector, if that is more.
 DRAWN_FROM, DRAWN_FROM_EACH = 1000, 4
@@ -71,7 +71,7 @@ class ReducedSVC(SparseKernelClassifier):
     support_vectors_ : ndarray of shape (n_terms, n_features)
         These rows.
     dual_coef_ : ndarray of shape (n_outputs, n_terms)
-        Coefficients, with plain signs: positive speaks for the class of the output.
+        Coefficients, with plain signs: positive favours the class of the output.
     intercept_ : ndarray of shape (n_outputs,)
         Constants.
     objective_ : float
@@ -144,20 +144,20 @@ class ReducedSVC(SparseKernelClassifier):
         return found
 
     def _choose_candidates(self, training: TrainingRows) -> np.ndarray:
-        """Places of distinct rows, drawn with classes in proportion, rare ones with more."""
+        """Draw distinct rows with classes in proportion, rare ones with more."""
         random, codes = check_random_state(self.random_state), training.codes
-        places = np.arange(len(codes))
+        indices = np.arange(len(codes))
         pool = max(DRAWN_FROM, DRAWN_FROM_EACH * self.n_terms)
-        if len(places) > pool:
-            places = stratified_rows(codes, pool, random)
+        if len(indices) > pool:
+            indices = stratified_rows(codes, pool, random)
         if training.kernel.name != "precomputed":
             # In sorted order the draw depends neither on the order of the rows nor on repetitions.
-            rows = training.data[places]
+            rows = training.data[indices]
             rows = rows.toarray() if sparse.issparse(rows) else rows
-            places = places[np.unique(rows + 0.0, axis=0, return_index=True)[1]]
-        found, present = np.unique(codes[places], return_inverse=True)
+            indices = indices[np.unique(rows + 0.0, axis=0, return_index=True)[1]]
+        found, present = np.unique(codes[indices], return_inverse=True)
         least = fair_share(self.n_terms, len(found))
-        return np.sort(places[stratified_rows(present, self.n_terms, random, least=least)])
+        return np.sort(indices[stratified_rows(present, self.n_terms, random, least=least)])
 
     def _solve(self, problem: TrainingProblem) -> Fit:
         features, to_coef = problem.values, None

@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from zeronorm.base.training_set import Fit, TrainingProblem
 from zeronorm.checks import check_integer
 from zeronorm.classifiers.probabilistic import ProbabilisticClassifier
-from zeronorm.solvers.sparse_bayes import SparseBayes, maximise_evidence
-from zeronorm.solvers.sparse_bayes_model import Basis, Logistic
-from zeronorm.training import Fit, TrainingProblem
+from zeronorm.solvers.evidence.model import Basis, Logistic
+from zeronorm.solvers.evidence.search import SparseBayes, maximise_evidence
 
 
 class RelevanceVectorClassifier(ProbabilisticClassifier):
@@ -76,7 +76,7 @@ class RelevanceVectorClassifier(ProbabilisticClassifier):
     support_vectors_ : ndarray of shape (n_terms, n_features)
         These rows.
     dual_coef_ : ndarray of shape (n_outputs, n_terms)
-        Coefficients, with plain signs: positive speaks for the class of the output.
+        Coefficients, with plain signs: positive favours the class of the output.
     intercept_ : ndarray of shape (n_outputs,)
         Constants; zero where the constant, a term like the others, was dropped.
     prior_precision_ : ndarray of shape (n_outputs, n_terms)
@@ -173,8 +173,8 @@ class RelevanceVectorClassifier(ProbabilisticClassifier):
         weights = np.zeros((n_candidates + 1, len(parts)))
         precision = np.full((n_candidates + 1, len(parts)), np.inf)
         for output, part in enumerate(parts):
-            weights[part.places, output] = part.weights
-            precision[part.places, output] = 1.0 / part.variance
+            weights[part.indices, output] = part.weights
+            precision[part.indices, output] = 1.0 / part.variance
         terms = np.flatnonzero(weights[:-1].any(axis=1))
         self.prior_precision_ = precision[terms].T
         self.intercept_precision_ = precision[-1]
@@ -211,7 +211,7 @@ def _history(parts: list[SparseBayes], n_candidates: int) -> dict[str, np.ndarra
     terms, objective = [], []
     for round_ in range(max(len(part.evidence_of_rounds) for part in parts)):
         at = [min(round_, len(part.evidence_of_rounds) - 1) for part in parts]
-        places = [part.places_of_rounds[i] for i, part in zip(at, parts, strict=True)]
-        terms.append(int((np.unique(np.concatenate(places)) < n_candidates).sum()))
+        indices = [part.indices_of_rounds[i] for i, part in zip(at, parts, strict=True)]
+        terms.append(int((np.unique(np.concatenate(indices)) < n_candidates).sum()))
         objective.append(sum(part.evidence_of_rounds[i] for i, part in zip(at, parts, strict=True)))
     return {"terms": np.array(terms), "objective": np.array(objective)}

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.solvers.hinge_subsets import HingeSubsets
-from zeronorm.training import Fit, TrainingProblem
+from zeronorm.base.training_set import Fit, TrainingProblem
+from zeronorm.solvers.linear_programs.hinge_subsets import HingeSubsets
 
 
 @dataclass

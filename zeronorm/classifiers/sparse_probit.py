@@ -28,12 +28,12 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from zeronorm.base.rounds import fit_of_rounds, output_problems
+from zeronorm.base.training_set import Fit, TrainingProblem
 from zeronorm.checks import check_integer
 from zeronorm.classifiers.probabilistic import ProbabilisticClassifier
-from zeronorm.classifiers.rounds import fit_of_rounds, output_problems
-from zeronorm.solvers.reweighting import Penalty, reweight
-from zeronorm.solvers.smooth_ridge import ProbitLoss, SmoothRidge
-from zeronorm.training import Fit, TrainingProblem
+from zeronorm.solvers.newton.smooth_ridge import ProbitLoss, SmoothRidge
+from zeronorm.solvers.reweighting.loop import Penalty, reweight
 
 
 class SparseProbitClassifier(ProbabilisticClassifier):
@@ -79,7 +79,7 @@ class SparseProbitClassifier(ProbabilisticClassifier):
     support_vectors_ : ndarray of shape (n_terms, n_features)
         These rows.
     dual_coef_ : ndarray of shape (n_outputs, n_terms)
-        Coefficients, with plain signs: positive speaks for the class of the output.
+        Coefficients, with plain signs: positive favours the class of the output.
     intercept_ : ndarray of shape (n_outputs,)
         Constants.
     objective_ : float

@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from zeronorm.base import KernelClassifier
+from zeronorm.base.classifier import KernelClassifier
+from zeronorm.base.progress import progress_bar
+from zeronorm.base.training_set import Learned, TrainingRows, check_cost
 from zeronorm.checks import check_integer, check_positive, is_integer
 from zeronorm.classifiers.large_margin import check_learnable, check_terms, learn_vectors
-from zeronorm.classifiers.term_path import (
+from zeronorm.kernels import Kernel, resolve_gamma
+from zeronorm.learned.path import (
     LEARNING_ROWS,
     SIZES,
     Choice,
@@ -29,10 +32,7 @@ from zeronorm.classifiers.term_path import (
     make_folds,
     promising,
 )
-from zeronorm.kernels import Kernel, resolve_gamma
 from zeronorm.model_selection import RULES
-from zeronorm.progress import progress_bar
-from zeronorm.training import Learned, TrainingRows, check_cost
 
 #: Costs to try, and widths as multiples of gamma="scale".
 C_VALUES = (0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -101,7 +101,7 @@ class SparseSVC(KernelClassifier):
     support_vectors_ : ndarray of shape (n_terms, n_features)
         The learned vectors.
     dual_coef_ : ndarray of shape (n_outputs, n_terms)
-        Coefficients, with plain signs: positive speaks for the class of the output.
+        Coefficients, with plain signs: positive favours the class of the output.
     intercept_ : ndarray of shape (n_outputs,)
         Constants.
     objective_ : float

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from zeronorm.candidates import SparseKernelClassifier
+from zeronorm.base.candidates import SparseKernelClassifier
+from zeronorm.base.outputs import join_outputs
+from zeronorm.base.training_set import Fit, TrainingProblem
 from zeronorm.checks import check_integer, check_positive
-from zeronorm.classifiers.outputs import join_outputs
-from zeronorm.solvers.hinge_lasso import HingeLasso
-from zeronorm.training import Fit, TrainingProblem
+from zeronorm.solvers.newton.hinge_lasso import HingeLasso
 
 
 class SparsityControlledSVC(SparseKernelClassifier):
@@ -67,7 +67,7 @@ class SparsityControlledSVC(SparseKernelClassifier):
     support_vectors_ : ndarray of shape (n_terms, n_features)
         These rows.
     dual_coef_ : ndarray of shape (n_outputs, n_terms)
-        Coefficients, with plain signs: positive speaks for the class of the output.
+        Coefficients, with plain signs: positive favours the class of the output.
     intercept_ : ndarray of shape (n_outputs,)
         Constants.
     objective_ : float

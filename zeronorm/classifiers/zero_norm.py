@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.candidates import SparseKernelClassifier
+from zeronorm.base.candidates import SparseKernelClassifier
+from zeronorm.base.rounds import fit_of_rounds, output_problems
+from zeronorm.base.training_set import Fit, TrainingProblem
 from zeronorm.checks import check_integer, check_not_negative
-from zeronorm.classifiers.rounds import fit_of_rounds, output_problems
-from zeronorm.solvers.hinge_lp import HingeLP, solve_largest_coefficient
-from zeronorm.solvers.hinge_ridge import HingeRidge
-from zeronorm.solvers.reweighting import Penalty, reweight
-from zeronorm.training import Fit, TrainingProblem
+from zeronorm.solvers.linear_programs.hinge_lp import HingeLP, solve_largest_coefficient
+from zeronorm.solvers.reweighting.loop import Penalty, reweight
+from zeronorm.solvers.reweighting.weighted_hinge import HingeRidge
 
 
 class ZeroNormSVC(SparseKernelClassifier):
@@ -90,7 +90,7 @@ class ZeroNormSVC(SparseKernelClassifier):
     support_vectors_ : ndarray of shape (n_terms, n_features)
         These rows.
     dual_coef_ : ndarray of shape (n_outputs, n_terms)
-        Coefficients, with plain signs: positive speaks for the class of the output.
+        Coefficients, with plain signs: positive favours the class of the output.
     intercept_ : ndarray of shape (n_outputs,)
         Constants.
     objective_ : float

@@ -16,9 +16,14 @@ import numpy as np
 
 from zeronorm.checks import check_integer, check_positive
 from zeronorm.feature_selection.base import LinearSelector, Selection
-from zeronorm.solvers.arom import Elimination, eliminate
-from zeronorm.solvers.columns import Columns
-from zeronorm.solvers.svm_rounds import HingeSlack, JointSquaredSlack, LinearProgram, SquaredSlack
+from zeronorm.solvers.elimination.arom import Elimination, eliminate
+from zeronorm.solvers.elimination.columns import Columns
+from zeronorm.solvers.elimination.rounds import (
+    HingeSlack,
+    JointSquaredSlack,
+    LinearProgram,
+    SquaredSlack,
+)
 
 
 class AROMSelector(LinearSelector):
@@ -141,7 +146,7 @@ class AROMSelector(LinearSelector):
 
 
 def check_rounds(norm: Any, slack_norm: Any, multi_class: Any) -> None:
-    """Raise a sentence unless the parameters of the rounds are known and go together."""
+    """Raise ValueError unless the parameters of the rounds are known and go together."""
     if not isinstance(norm, str) or norm not in ("l1", "l2"):
         raise ValueError(f"norm must be 'l2' or 'l1'; got {norm!r}.")
     if not isinstance(multi_class, str) or multi_class not in ("ovr", "joint"):

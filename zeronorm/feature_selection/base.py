@@ -15,11 +15,11 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from zeronorm.base import signed_targets
+from zeronorm.base.labels import class_codes, signed_targets
 from zeronorm.checks import all_or_nothing, check_integer, check_positive, check_share, is_integer
 from zeronorm.feature_selection.sizes import cross_validated_sizes, size_path
 from zeronorm.model_selection import one_standard_error
-from zeronorm.solvers.columns import Columns, first_equal_column
+from zeronorm.solvers.elimination.columns import Columns, first_equal_column
 
 
 @dataclass
@@ -89,7 +89,7 @@ class LinearSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         self._check_parameters()
         X, y = validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=np.float64)
         check_classification_targets(y)
-        classes, codes = two_or_more_classes(y)
+        classes, codes = class_codes(y)
         wanted = resolve_n_features(self.n_features_to_select, X.shape[1])
         self.__dict__.pop("cv_results_", None)  # of an earlier fit
         if isinstance(wanted, str):
@@ -146,21 +146,21 @@ def select_distinct(
     usable = varies & (first_equal_column(columns) == np.arange(n_columns))
     if usable.all():
         return rank(columns, targets, wanted)
-    places = np.flatnonzero(usable)
+    indices = np.flatnonzero(usable)
     others = np.concatenate([np.flatnonzero(varies & ~usable), np.flatnonzero(~varies)])
-    if len(places) == 0:
+    if len(indices) == 0:
         return Selection(np.arange(n_columns), 0, np.zeros(n_columns), 0)
     columns.keep(usable)
-    selection = rank(columns, targets, None if wanted is None else min(wanted, len(places)))
-    selection.order = np.concatenate([places[selection.order], others])
+    selection = rank(columns, targets, None if wanted is None else min(wanted, len(indices)))
+    selection.order = np.concatenate([indices[selection.order], others])
     scaling = np.zeros(n_columns)
-    scaling[places] = selection.scaling
+    scaling[indices] = selection.scaling
     selection.scaling = scaling
     return selection
 
 
 def check_n_features(value: Any) -> None:
-    """Raise a sentence unless ``value`` says how many features to select."""
+    """Raise ValueError unless ``value`` says how many features to select."""
     if value is None or (isinstance(value, str) and value == "auto"):
         return
     if is_integer(value):
@@ -186,18 +186,8 @@ def resolve_n_features(value: Any, n_features: int) -> Any:
     return value
 
 
-def two_or_more_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Classes and codes; a sentence if there is one class only."""
-    classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(
-            f"The training data hold one class only, {classes[0]!r}; at least two are needed."
-        )
-    return classes, codes
-
-
 def check_finite(values: np.ndarray) -> None:
-    """Raise a sentence if the inner products of the data, or a solution, have overflowed."""
+    """Raise ValueError if the inner products of the data, or a solution, have overflowed."""
     if not np.isfinite(values).all():
         raise ValueError(
             "The solution is not finite: the data are too badly scaled. Standardise the features, "

@@ -24,7 +24,9 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from zeronorm.base import predicted_classes, signed_targets
+from zeronorm.base.classifier import predicted_classes
+from zeronorm.base.guard import LinearFit, guessing_message
+from zeronorm.base.labels import class_codes, signed_targets
 from zeronorm.checks import all_or_nothing, check_integer, check_positive
 from zeronorm.exceptions import PoorFitWarning
 from zeronorm.feature_selection.arom import AROMSelector, check_rounds, make_problem, rank_by_rounds
@@ -34,12 +36,10 @@ from zeronorm.feature_selection.base import (
     check_n_features,
     resolve_n_features,
     select_distinct,
-    two_or_more_classes,
 )
 from zeronorm.feature_selection.polynomial import SparsePolynomial
-from zeronorm.guard import LinearFit, guessing_message
-from zeronorm.solvers.arom import fit_once
-from zeronorm.solvers.columns import Columns
+from zeronorm.solvers.elimination.arom import fit_once
+from zeronorm.solvers.elimination.columns import Columns
 
 #: Numbers that the products of inputs may fill: 2 GB.
 MOST_VALUES = 250_000_000
@@ -194,7 +194,7 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _fit(self, X: Any, y: np.ndarray) -> None:
-        self.classes_, codes = two_or_more_classes(y)
+        self.classes_, codes = class_codes(y)
         values, powers = self._terms(X)
         for name in ("cv_results_", "support_", "powers_"):
             self.__dict__.pop(name, None)  # of an earlier fit
@@ -335,7 +335,7 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         str
-            One line for each output: the class that it speaks for, and its polynomial in the
+            One line for each output: the class that it favours, and its polynomial in the
             features, by their names or as x1, x2, ...
         """
         check_is_fitted(self, "polynomial_")

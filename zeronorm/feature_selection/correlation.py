@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from zeronorm.feature_selection.base import LinearSelector, Selection
-from zeronorm.solvers.columns import Columns
+from zeronorm.solvers.elimination.columns import Columns
 
 
 class CorrelationSelector(LinearSelector):

@@ -18,9 +18,9 @@ import numpy as np
 
 from zeronorm.checks import check_integer, check_positive
 from zeronorm.feature_selection.base import LinearSelector, Selection
-from zeronorm.solvers.arom import descending
-from zeronorm.solvers.columns import Columns
-from zeronorm.solvers.svm_rounds import LinearProgram
+from zeronorm.solvers.elimination.arom import descending
+from zeronorm.solvers.elimination.columns import Columns
+from zeronorm.solvers.elimination.rounds import LinearProgram
 
 
 class FSVSelector(LinearSelector):

@@ -30,9 +30,9 @@ from scipy.optimize import minimize
 
 from zeronorm.checks import check_integer, check_positive
 from zeronorm.feature_selection.base import LinearSelector, Selection
-from zeronorm.solvers.arom import descending
-from zeronorm.solvers.columns import Columns
-from zeronorm.solvers.squared_slack import Gram, solve_squared_slack
+from zeronorm.solvers.elimination.arom import descending
+from zeronorm.solvers.elimination.columns import Columns
+from zeronorm.solvers.newton.squared_slack import Gram, solve_squared_slack
 
 
 class R2W2Selector(LinearSelector):

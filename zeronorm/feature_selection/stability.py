@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils.validation import check_is_fitted
 
+from zeronorm.base.sampling import resampled_rows
 from zeronorm.checks import check_integer
-from zeronorm.sampling import resampled_rows
 
 
 def selection_frequencies(

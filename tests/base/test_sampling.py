@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+
+from zeronorm.base.sampling import deal_rows, stratified_rows
+
+
+@pytest.mark.parametrize("sizes", [[50, 50], [97, 3], [90, 6, 1, 1, 1, 1]], ids=str)
+@pytest.mark.parametrize("count", [1, 5, 20, 99, 100, 500])
+def test_every_class_in_proportion(sizes, count):
+    codes = np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes))
+    rows = stratified_rows(codes, count, np.random.RandomState(0))
+    assert (np.diff(rows) > 0).all()
+    assert set(codes[rows]) == set(range(len(sizes)))
+    assert len(rows) == min(max(count, len(sizes)), 100)
+    share = np.bincount(codes[rows])[0] / len(rows)
+    assert count < 20 or share == pytest.approx(sizes[0] / 100, abs=0.16)
+
+
+def test_least_of_a_class_where_it_has_them():
+    codes = np.repeat([0, 1, 2], [900, 92, 8])
+    rows = stratified_rows(codes, 100, np.random.RandomState(0), least=20)
+    assert np.bincount(codes[rows]).tolist() == [72, 20, 8]
+
+
+def test_the_source_decides():
+    codes = np.repeat([0, 1], 50)
+    draws = [stratified_rows(codes, 10, np.random.RandomState(s)).tolist() for s in (0, 0, 1)]
+    assert draws[0] == draws[1] != draws[2]
+
+
+@pytest.mark.parametrize("sizes", [[50, 50], [97, 3], [90, 6, 1, 1, 1, 1]], ids=str)
+@pytest.mark.parametrize("n_blocks", [1, 2, 7, 100])
+def test_blocks_hold_every_row_once_and_every_class_evenly(sizes, n_blocks):
+    codes = np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes))
+    blocks = deal_rows(codes, n_blocks, np.random.RandomState(0))
+    assert len(blocks) == n_blocks
+    np.testing.assert_array_equal(np.sort(np.concatenate(blocks)), np.arange(100))
+    assert all((np.diff(block) > 0).all() for block in blocks)
+    # As even as whole numbers can be, in all and for each class.
+    counts = np.array([np.bincount(codes[block], minlength=len(sizes)) for block in blocks])
+    assert np.ptp(counts.sum(axis=1)) <= 1
+    assert np.ptp(counts, axis=0).max() <= 1
+
+
+def test_the_source_decides_the_blocks():
+    codes = np.repeat([0, 1], 50)
+    deals = [
+        [block.tolist() for block in deal_rows(codes, 4, np.random.RandomState(seed))]
+        for seed in (0, 0, 1)
+    ]
+    assert deals[0] == deals[1] != deals[2]

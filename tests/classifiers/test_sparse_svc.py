@@ -1,0 +1,335 @@
+"""The flagship: choices inside the training data, and the path that shows them."""
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_iris, make_circles, make_moons
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from zeronorm import SparseLargeMarginClassifier, SparseSVC, SparsityPathDisplay
+from zeronorm.classifiers import sparse_svc
+from zeronorm.kernels import Kernel
+from zeronorm.learned import path as term_path
+from zeronorm.learned.path import Judged, Setting, make_folds, promising
+
+#: Few values to choose from, so that a test takes no time.
+QUICK = {"C": (1.0, 10.0), "gamma": (0.3, 1.0), "cv": 3, "n_init": 1, "random_state": 0}
+
+
+def moons(n=150, random_state=0):
+    return make_moons(n, noise=0.2, random_state=random_state)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = moons(200)
+    return SparseSVC(random_state=0).fit(X, y), X, y
+
+
+def test_as_accurate_as_a_tuned_svc_with_few_terms(fitted):
+    model, X, y = fitted
+    X_test, y_test = moons(2000, random_state=1)
+    svc = SVC(C=10, gamma=1.0).fit(X, y)
+    assert model.n_terms_ <= 8
+    assert model.score(X_test, y_test) >= svc.score(X_test, y_test) - 0.015
+    assert model.n_terms_ < len(svc.support_) / 4
+
+
+def test_one_term_is_enough_for_circles():
+    X, y = make_circles(200, noise=0.1, factor=0.4, random_state=0)
+    model = SparseSVC(random_state=0).fit(X, y)
+    assert model.n_terms_ == 1
+    assert model.score(X, y) > 0.97
+
+
+def test_path_holds_sizes_errors_and_settings(fitted):
+    model, _, _ = fitted
+    path = model.path_
+    assert path["terms"].tolist()[:4] == [1, 2, 3, 4]
+    assert set(path) == {"terms", "error", "standard_error", "C", "gamma"}
+    assert all(len(values) == len(path["terms"]) for values in path.values())
+    assert (path["error"] >= 0).all() and (path["error"] <= 1).all()
+
+
+def test_the_smallest_within_one_standard_error_is_kept(fitted):
+    model, _, _ = fitted
+    path = model.path_
+    best = path["error"].argmin()
+    limit = path["error"][best] + path["standard_error"][best]
+    kept = path["terms"][path["error"] <= limit].min()
+    assert model.n_terms_ == kept
+    place = path["terms"].tolist().index(kept)
+    assert (model.C_, model.gamma_) == (path["C"][place], path["gamma"][place])
+
+
+def test_rule_best_keeps_the_lowest_error():
+    X, y = moons()
+    model = SparseSVC(rule="best", **QUICK).fit(X, y)
+    path = model.path_
+    assert path["error"][path["terms"] == model.n_terms_][0] == path["error"].min()
+
+
+def test_errors_of_the_path_are_those_of_models_fitted_on_the_folds():
+    """The path is warm started and stops early; fits from scratch must come out alike."""
+    X, y = moons(300)
+    model = SparseSVC(C=10.0, gamma=1.0, cv=5, random_state=0).fit(X, y)
+    size = 4
+    errors = []
+    for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
+        one = SparseLargeMarginClassifier(size, C=10.0, gamma=1.0, random_state=0)
+        errors.append(1 - one.fit(X[train], y[train]).score(X[test], y[test]))
+    place = model.path_["terms"].tolist().index(size)
+    spread = np.std(errors, ddof=1) / np.sqrt(5)
+    assert abs(model.path_["error"][place] - np.mean(errors)) < 2 * spread + 0.01
+
+
+def test_a_fixed_number_of_terms():
+    X, y = moons()
+    model = SparseSVC(3, **QUICK).fit(X, y)
+    assert model.n_terms_ == 3
+    assert model.path_["terms"].tolist() == [3]
+    assert model.C_ in QUICK["C"] and model.gamma_ in QUICK["gamma"]
+
+
+def test_everything_given_is_the_large_margin_classifier():
+    X, y = moons()
+    model = SparseSVC(4, C=10.0, gamma=1.0, n_init=1, random_state=0).fit(X, y)
+    plain = SparseLargeMarginClassifier(4, C=10.0, gamma=1.0, max_iter=200, random_state=0)
+    plain.fit(X, y)
+    assert model.path_ == {}
+    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
+
+
+def test_the_same_whatever_the_workers():
+    X, y = moons()
+    one, two = (SparseSVC(n_jobs=n_jobs, **QUICK).fit(X, y) for n_jobs in (None, 2))
+    np.testing.assert_array_equal(one.support_vectors_, two.support_vectors_)
+    np.testing.assert_array_equal(one.path_["error"], two.path_["error"])
+
+
+def test_several_classes_share_the_vectors():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    model = make_pipeline(StandardScaler(), SparseSVC(**QUICK)).fit(X, names)
+    assert model[-1].dual_coef_.shape == (3, model[-1].n_terms_)
+    assert model.score(X, names) > 0.94
+
+
+def test_sparse_rows_give_the_same_model(monkeypatch):
+    X, y = moons()
+    X = np.where(np.abs(X) < 0.2, 0.0, X)
+    dense = SparseSVC(**QUICK).fit(X, y)
+    compact = SparseSVC(**QUICK).fit(sparse.csr_matrix(X), y)
+    np.testing.assert_allclose(compact.support_vectors_, dense.support_vectors_, rtol=1e-6)
+    # Too many to be turned into plain arrays: the kernels then see sparse rows.
+    monkeypatch.setattr("zeronorm.base.training_set.DENSE_ENTRIES", 10)
+    stays = SparseSVC(2, C=1.0, gamma=1.0, n_init=1, random_state=0).fit(sparse.csr_matrix(X), y)
+    plain = SparseSVC(2, C=1.0, gamma=1.0, n_init=1, random_state=0).fit(X, y)
+    np.testing.assert_allclose(stays.decision_function(X), plain.decision_function(X), atol=1e-3)
+
+
+def test_class_weights_move_the_boundary():
+    X, y = make_moons(300, noise=0.4, random_state=0)
+    plain = SparseSVC(3, C=1.0, gamma=0.5, random_state=0).fit(X, y)
+    heavy = SparseSVC(3, C=1.0, gamma=0.5, class_weight={1: 5.0}, random_state=0).fit(X, y)
+    assert heavy.predict(X).sum() > plain.predict(X).sum() + 10
+
+
+def test_probabilities_by_calibration():
+    X, y = moons(200)
+    model = CalibratedClassifierCV(SparseSVC(3, **QUICK), cv=3).fit(X, y)
+    X_test, y_test = moons(1000, random_state=1)
+    chance = model.predict_proba(X_test)[:, 1]
+    assert np.mean((chance - y_test) ** 2) < 0.1
+
+
+def test_many_rows_are_chosen_on_a_draw(monkeypatch):
+    seen = []
+
+    def spy(training, cv, random):
+        folds = make_folds(training, cv, random)
+        seen.extend((len(f.learn.codes), f.learn.cost.sum(), len(f.judge.codes)) for f in folds)
+        return folds
+
+    monkeypatch.setattr(term_path, "LEARNING_ROWS", 100)
+    monkeypatch.setattr(sparse_svc, "LEARNING_ROWS", 100)
+    monkeypatch.setattr(term_path, "JUDGING_ROWS", 50)
+    monkeypatch.setattr(sparse_svc, "make_folds", spy)
+    X, y = moons(400)
+    given = SparseSVC(**QUICK).fit(X, y)
+    assert given.C_ in QUICK["C"]
+    # The drawn rows stand for all of them, so that C means the same in the final fit.
+    assert seen == [(100, pytest.approx(400), 50)] * 3
+    own = SparseSVC(**QUICK | {"C": "cv"}).fit(X, y)
+    assert own.C_ in np.array(sparse_svc.C_VALUES) * 100 / 400
+
+
+def test_given_folds_are_the_ones_used():
+    X, y = moons(60)
+    splits = list(KFold(3, shuffle=True, random_state=1).split(X))
+    by_list, by_splitter = (
+        SparseSVC(**QUICK | {"cv": cv}).fit(X, y)
+        for cv in (splits, KFold(3, shuffle=True, random_state=1))
+    )
+    np.testing.assert_array_equal(by_list.path_["error"], by_splitter.path_["error"])
+    weight = np.ones(60)
+    weight[splits[0][1]] = 0.0
+    with pytest.raises(ValueError, match="no rows to judge by"):
+        SparseSVC(**QUICK | {"cv": splits}).fit(X, y, sample_weight=weight)
+
+
+def test_a_class_of_one_row_is_always_learned_from():
+    X, y = moons(40)
+    X, y = np.vstack([X, [[5.0, 5.0]]]), np.append(y, 2)
+    model = SparseSVC(6, **QUICK).fit(X, y)
+    assert model.path_["error"][0] < 0.5  # it was cross-validated
+    assert model.predict([[5.0, 5.0]]) == [2]
+
+
+def test_progress_is_shown_on_demand(monkeypatch, capsys):
+    X, y = moons(60)
+    SparseSVC(**QUICK).fit(X, y)
+    assert capsys.readouterr() == ("", "")
+    seen = []
+
+    @contextmanager
+    def spy(description, *, enabled):
+        yield lambda share, text="": seen.append((share, text))
+
+    monkeypatch.setattr(sparse_svc, "progress_bar", spy)
+    SparseSVC(verbose=1, **QUICK).fit(X, y)
+    shares = [share for share, _ in seen]
+    assert shares == sorted(shares) and shares[0] == 0 and shares[-1] == 0.8
+    assert "4 terms, error" in seen[1][1]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_terms": 0}, "n_terms must be an integer of at least 1"),
+        ({"n_terms": -3}, "n_terms must be an integer of at least 1"),
+        ({"n_terms": 2.5}, "n_terms must be 'auto' or an integer"),
+        ({"n_terms": 41}, "n_terms=41 is more than the 40 training rows"),
+        ({"C": 0.0}, "C must be a finite positive number"),
+        ({"C": ()}, "C is an empty sequence"),
+        ({"C": "auto"}, "C must be a finite positive number"),
+        ({"gamma": -1.0}, "gamma must be"),
+        ({"gamma": [1.0, "scale"]}, "Every gamma must be a finite positive number"),
+        ({"kernel": "precomputed"}, "Learned vectors need a kernel with a derivative"),
+        ({"kernel": "sigmoid"}, "positive semidefinite"),
+        ({"rule": "two_se"}, "rule must be one of one_se, paired_se, best"),
+        ({"cv": 1}, "cv must be an integer of at least 2"),
+        ({"cv": "five"}, "cv must be an integer, a splitter or a list of splits"),
+        ({"max_iter": 0}, "max_iter must be an integer"),
+        ({"n_init": 0}, "n_init must be an integer"),
+        ({"verbose": -1}, "verbose must be an integer"),
+    ],
+)
+def test_bad_parameters_get_a_sentence(parameters, message):
+    X, y = moons(40)
+    with pytest.raises(ValueError, match=message):
+        SparseSVC(**QUICK | parameters).fit(X, y)
+
+
+def test_nothing_to_cross_validate_with():
+    with pytest.raises(ValueError, match="No class has more than one row"):
+        SparseSVC().fit([[0.0], [1.0]], [0, 1])
+
+
+def test_fewer_than_two_splits():
+    X, y = moons(40)
+    with pytest.raises(ValueError, match="fewer than two splits"):
+        SparseSVC(**QUICK | {"cv": [(np.arange(30), np.arange(30, 40))]}).fit(X, y)
+
+
+def test_promising_are_the_best_and_the_widest_that_is_not_clearly_worse():
+    narrow, medium, wide = (Kernel("rbf", gamma=gamma) for gamma in (3.0, 1.0, 0.1))
+    settings = [
+        Setting(1.0, narrow),
+        Setting(1.0, medium),
+        Setting(9.0, medium),
+        Setting(1.0, wide),
+    ]
+    errors = [[0.1, 0.2], [0.16, 0.2], [0.12, 0.2], [0.3, 0.4]]
+    losses = [[1.0, 1.0]] * 4
+    assert promising(Judged(settings, [0] * 4, errors, losses)) == [settings[0], settings[2]]
+    assert promising(Judged(settings[:1], [0], errors[:1], losses[:1])) == settings[:1]
+
+
+def test_of_equal_errors_the_lower_loss_wins():
+    """Not the smallest C with the widest kernel: few rows make many ties."""
+    wide = Kernel("rbf", gamma=0.1)
+    settings = [Setting(C, wide) for C in (0.1, 1.0, 10.0)]
+    judged = Judged(settings, [2] * 3, [[0.0, 0.1]] * 3, [[0.9, 0.9], [0.3, 0.3], [0.2, 0.5]])
+    assert promising(judged) == [settings[1]]
+    assert judged.chosen("one_se") == judged.chosen("best") == 1
+    assert judged.best_of_each_size()["C"].tolist() == [1.0]
+
+
+def test_growth_stops_where_it_does_not_help(monkeypatch):
+    """Errors that fall up to seven terms: the portion after them is looked at, no further one."""
+    asked = []
+
+    def fake(setting, fold, state, sizes):
+        asked.append(sizes)
+        return (), [(0.3 - 0.02 * min(size, 7) + 0.001 * fold, 1.0) for size in sizes]
+
+    monkeypatch.setattr(term_path, "_grow", fake)
+    setting = Setting(1.0, Kernel("rbf"))
+    judged = term_path.judge_sizes(
+        [0, 1, 2], [setting], list(term_path.SIZES), 0.1, 0.5, None, lambda *_: None
+    )
+    assert sorted(set(asked)) == list(term_path.SIZES[:3])
+    assert judged.sizes[judged.chosen("best")] == 7
+
+
+def test_growth_goes_on_while_it_guesses_and_better_is_possible(monkeypatch):
+    """A rare class may need more terms than the first portion has, before any error falls."""
+    asked = []
+
+    def fake(setting, fold, state, sizes):
+        asked.append(sizes)
+        return (), [(0.05 if size < 10 else 0.01, 1.0) for size in sizes]
+
+    monkeypatch.setattr(term_path, "_grow", fake)
+    for aim, portions in ((0.01, 3), (0.05, 1)):
+        asked.clear()
+        term_path.judge_sizes(
+            [0, 1], [Setting(1.0, Kernel("rbf"))], list(term_path.SIZES), aim, 0.05, None, print
+        )
+        assert len(set(asked)) == portions
+
+
+class TestDisplay:
+    def test_it_draws_the_path(self, fitted):
+        pyplot = pytest.importorskip("matplotlib.pyplot")
+        model, _, _ = fitted
+        _, ax = pyplot.subplots()
+        display = SparsityPathDisplay.from_estimator(make_pipeline(model)).plot(ax=ax)
+        assert display.ax_ is ax
+        drawn = ax.containers[0][0].get_xydata()
+        np.testing.assert_allclose(drawn[:, 0], model.path_["terms"])
+        np.testing.assert_allclose(drawn[:, 1], 100 * model.path_["error"])
+        assert f"kept: {model.n_terms_} terms" in ax.get_legend_handles_labels()[1]
+        pyplot.close(ax.figure)
+
+    def test_without_a_path(self):
+        X, y = moons(40)
+        with pytest.raises(ValueError, match="SVC has no path of sizes"):
+            SparsityPathDisplay.from_estimator(SVC().fit(X, y))
+        given = SparseSVC(2, C=1.0, gamma=1.0).fit(X, y)
+        with pytest.raises(ValueError, match="had nothing to choose"):
+            SparsityPathDisplay.from_estimator(given)
+
+
+def test_clone_and_refit_forget_the_last_fit(fitted):
+    model, X, y = fitted
+    again = clone(model).fit(X, y)
+    np.testing.assert_array_equal(again.support_vectors_, model.support_vectors_)

@@ -1,0 +1,1 @@
+"""What estimators share: validation, labels, weights, candidates, sampling, progress."""

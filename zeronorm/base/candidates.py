@@ -1,0 +1,143 @@
+"""What the classifiers share whose terms are training rows: the choice of candidates."""
+
+from __future__ import annotations
+
+import itertools
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from zeronorm.base.classifier import KernelClassifier
+from zeronorm.base.sampling import stratified_rows
+from zeronorm.base.training_set import (
+    Fit,
+    Learned,
+    TrainingProblem,
+    TrainingRows,
+    learned_expansion,
+    rescaled_cost,
+)
+from zeronorm.checks import check_integer, is_integer
+
+#: ``candidates="auto"`` takes all rows up to this many, and this many landmarks beyond.
+AUTO_CANDIDATES = 300
+
+#: ``candidates="all"`` is refused beyond this many rows: an n × n matrix of 3 GB.
+ALL_CANDIDATES = 20_000
+
+
+class SparseKernelClassifier(KernelClassifier):
+    """Base of the classifiers whose terms are training rows.
+
+    A subclass has the parameter ``candidates`` and implements ``_solve``.
+    """
+
+    candidates: Any
+
+    _kinds_of_candidates = "'auto', 'all' or an integer"
+
+    @abstractmethod
+    def _solve(self, problem: TrainingProblem) -> Fit:
+        """Learn the expansion; parameters of the method itself are checked in here."""
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._check_candidates()
+
+    def _check_candidates(self) -> None:
+        auto_or_all = isinstance(self.candidates, str) and self.candidates in ("auto", "all")
+        if not auto_or_all and not is_integer(self.candidates):
+            raise ValueError(
+                f"candidates must be {self._kinds_of_candidates}; got {self.candidates!r}."
+            )
+        if is_integer(self.candidates):
+            check_integer("candidates", self.candidates, least=1)
+
+    def _learn(self, training: TrainingRows) -> Learned:
+        problem = self._with_candidates(training)
+        fit = self._solve(problem)
+        support = None
+        if problem.indices is not None:
+            support = training.rows[problem.indices[fit.terms]]
+        expansion = learned_expansion(
+            problem.vectors[fit.terms], fit.coef, fit.intercept, problem.kernel, fit.objective
+        )
+        return Learned(expansion, support, fit.objective, fit.n_iter, fit.history, fit.warning)
+
+    def _with_candidates(self, training: TrainingRows) -> TrainingProblem:
+        indices = self._choose_candidates(training)
+        vectors = training.vectors(indices)
+        values = training.kernel.matrix(training.data, vectors)
+        return TrainingProblem(training, indices, vectors, values)
+
+    def _choose_candidates(self, training: TrainingRows) -> np.ndarray:
+        """Return the rows that may become terms: the distinct ones, or landmarks among them."""
+        codes = training.codes
+        n_rows = len(codes)
+        if self.candidates == "all" and n_rows > ALL_CANDIDATES:
+            raise ValueError(
+                f"candidates='all' with {n_rows} rows asks for a kernel matrix of "
+                f"{8e-9 * n_rows**2:.0f} GB; take candidates='auto' or a number of landmarks."
+            )
+        limit = {"auto": AUTO_CANDIDATES, "all": n_rows}.get(self.candidates, self.candidates)
+        random = check_random_state(self.random_state)
+        rows = np.arange(n_rows)
+        if n_rows > limit:
+            # More than needed: where rows are repeated, enough distinct ones should remain.
+            rows = stratified_rows(codes, min(n_rows, 4 * limit), random)
+        rows = rows[self._distinct(training, rows)]
+        if len(rows) > limit:
+            _, present = np.unique(codes[rows], return_inverse=True)
+            rows = rows[stratified_rows(present, limit, random)]
+        return rows
+
+    def _signed_by_label(self) -> bool:
+        """Whether a term has its row's label as sign: rows are then equal if their labels are."""
+        return False
+
+    def _distinct(self, training: TrainingRows, indices: np.ndarray) -> np.ndarray:
+        """Which of the indices hold the first of several equal rows."""
+        return np.unique(self._equal_rows(training, indices))
+
+    def _equal_rows(self, training: TrainingRows, indices: np.ndarray) -> np.ndarray:
+        """For each index, which of the indices holds the first row that is equal to it."""
+        if training.kernel.name == "precomputed":
+            return np.arange(len(indices))
+        labels = training.codes[indices] if self._signed_by_label() else None
+        return first_equal(training.data[indices], labels)
+
+    def _caps(self, training: TrainingRows, indices: np.ndarray) -> np.ndarray:
+        """Cost of the rows that each candidate stands for.
+
+        Those equal to it; where only some rows are candidates, they share the others of their
+        class in proportion.
+        """
+        equal = self._equal_rows(training, np.arange(len(training.codes)))
+        caps = np.bincount(equal, weights=training.cost)[equal[indices]]
+        return rescaled_cost(training.codes, training.cost, indices, caps)
+
+
+def first_equal(X: Any, codes: np.ndarray | None = None) -> np.ndarray:
+    """For each row, the index of the first row equal to it (and of the same class, if given)."""
+    first: dict[tuple[bytes, int], int] = {}
+    labels = itertools.repeat(0) if codes is None else codes.tolist()
+    found = zip(_row_bytes(X), labels, strict=False)
+    return np.array([first.setdefault(key, i) for i, key in enumerate(found)], dtype=np.intp)
+
+
+def _row_bytes(X: Any) -> Iterator[bytes]:
+    """Yield what tells one row from another."""
+    if sparse.issparse(X):
+        X = X.copy()
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        for start, stop in itertools.pairwise(X.indptr):
+            yield X.indices[start:stop].tobytes() + b"|" + X.data[start:stop].tobytes()
+    else:
+        # Adding zero turns -0.0 into 0.0, so that equal numbers have equal bytes.
+        for row in X + 0.0:
+            yield row.tobytes()

@@ -1,0 +1,284 @@
+"""A look at every fitted classifier: no model that only guesses goes out without a word.
+
+A model is suspicious if it is wrong on most training rows of some class, or more than half as often
+as guessing the commonest class. A row that is a term of the model is judged without that term: it
+says nothing about new rows, and with a narrow kernel nothing else is left.
+
+Suspicion is cheap and no verdict: guessing may be the best that can be done. Only for a suspicious
+model a plain SVC is cross-validated, on few rows; if it is clearly better than guessing, by the
+rows on which one alone is right, a model that knows one class only is found out. Any other is
+cross-validated on the same rows. The warning comes if the SVC is clearly better than it, or if it
+is itself clearly better there than the model at hand: then something went wrong.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.svm import SVC
+
+from zeronorm.base.sampling import stratified_folds, stratified_rows
+from zeronorm.base.training_set import Learned, TrainingRows, rescaled_cost
+from zeronorm.kernels import variance_of
+
+#: A model is suspicious that is wrong on this share as many rows as guessing, or right on less than
+#: this share of the rows of some class.
+WRONG, FOUND = 0.5, 0.5
+
+#: The model is looked at on so many rows at most, and cross-validated on so many of them.
+LOOKED_AT, COMPARED = 5_000, 400
+
+#: Fewest and most folds, and rows that are learned from in all of them together, about.
+FEWEST, MOST, LEARNED = 3, 15, 1_200
+
+#: Cost of the SVC, most iterations of libsvm, and by how many standard deviations it must win.
+REFERENCE_C, MAX_ITER, CLEARLY = 10.0, 100_000, 1.64
+
+#: Weights of rows of the SVC beyond these, in units of their mean, are too much for libsvm.
+WEIGHTS = 1e-6, 1e6
+
+
+class Fitted(Protocol):
+    """What is asked of a fitted classifier; rows are given by their indices, classes by codes."""
+
+    codes: np.ndarray
+    weight: np.ndarray
+    n_terms: int
+    advice: str
+    has_converged: bool
+
+    def predicted(self, indices: np.ndarray) -> np.ndarray:
+        """Classes of training rows."""
+
+    def judged_alone(self, indices: np.ndarray) -> np.ndarray:
+        """Classes of training rows, each judged without the term that is the row itself."""
+
+    def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
+        """Classes of some rows by the classifier fitted on others."""
+
+    def reference(self, indices: np.ndarray) -> tuple[Any, str]:
+        """Rows for an SVC, and its kernel."""
+
+
+class KernelFit:
+    """A kernel expansion that was learned from training rows.
+
+    Parameters
+    ----------
+    training : TrainingRows
+        The rows.
+    learned : Learned
+        What was learned from them.
+    learn_again : callable
+        Learns from other rows, with the same parameters.
+    """
+
+    advice = (
+        "Scale the features, try another gamma or a larger C, or class_weight='balanced' if a "
+        "class is rare."
+    )
+
+    def __init__(
+        self,
+        training: TrainingRows,
+        learned: Learned,
+        learn_again: Callable[[TrainingRows], Learned],
+    ) -> None:
+        self.training, self.learned, self.learn_again = training, learned, learn_again
+        self.codes, self.weight = training.codes, training.cost
+        self.n_terms, self.has_converged = learned.expansion.n_terms, learned.warning is None
+
+    def predicted(self, indices: np.ndarray) -> np.ndarray:
+        """Classes of training rows."""
+        return self._of_values(self._values(self.learned, indices), self.learned)
+
+    def judged_alone(self, indices: np.ndarray) -> np.ndarray:
+        """Classes of training rows, each judged without the term that is the row itself."""
+        values = self._values(self.learned, indices)
+        if self.learned.support is not None:
+            terms = {row: term for term, row in enumerate(self.learned.support.tolist())}
+            rows = self.training.rows[indices].tolist()
+            own = [(i, terms[row]) for i, row in enumerate(rows) if row in terms]
+            if own:
+                values[tuple(np.transpose(own))] = 0.0
+        return self._of_values(values, self.learned)
+
+    def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
+        """Classes of some rows by the classifier fitted on others, which stand for all."""
+        rows = replace(self.training.take(learn), cost=self.training.scaled_cost(learn))
+        again = self.learn_again(rows)
+        return self._of_values(self._values(again, judge), again)
+
+    def reference(self, indices: np.ndarray) -> tuple[Any, str]:
+        """Rows and rbf, or the kernel's own values where the rows are not plain features."""
+        training, data = self.training, self.training.data[indices]
+        if training.kernel.name == "precomputed":
+            values = data[:, training.rows[indices]]  # libsvm takes no sparse kernel matrix
+            return values.toarray() if sparse.issparse(values) else values, "precomputed"
+        if training.kernel.name == "callable":
+            return training.kernel.matrix(data, data), "precomputed"
+        return data, "rbf"
+
+    def _values(self, learned: Learned, indices: np.ndarray) -> np.ndarray:
+        return learned.expansion.kernel_values(self.training.data[indices])
+
+    def _of_values(self, values: np.ndarray, learned: Learned) -> np.ndarray:
+        scores = values @ learned.expansion.coef + learned.expansion.intercept
+        return scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.intp)
+
+
+class LinearFit:
+    """A fitted scikit-learn classifier on features.
+
+    Parameters
+    ----------
+    model : classifier
+        It has been fitted on X and y.
+    X : array or sparse matrix of shape (n, d)
+        The rows.
+    y : ndarray of shape (n,)
+        Their labels.
+    """
+
+    advice = "Take more features, a larger C, or a classifier that is not linear."
+    has_converged = True
+
+    def __init__(self, model: Any, X: Any, y: np.ndarray) -> None:
+        self.model, self.X, self.y = model, X, y
+        self.codes = np.searchsorted(model.classes_, y)
+        self.weight, self.n_terms = np.ones(len(y)), model.n_terms_
+
+    def predicted(self, indices: np.ndarray) -> np.ndarray:
+        """Classes of training rows."""
+        return np.searchsorted(self.model.classes_, self.model.predict(self.X[indices]))
+
+    def judged_alone(self, indices: np.ndarray) -> np.ndarray:
+        """No row is a term."""
+        return self.predicted(indices)
+
+    def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
+        """Classes of some rows by the classifier fitted on others."""
+        again = clone(self.model).set_params(n_features_to_select=self.n_terms)
+        again._fit(self.X[learn], self.y[learn])
+        return np.searchsorted(self.model.classes_, again.predict(self.X[judge]))
+
+    def reference(self, indices: np.ndarray) -> tuple[Any, str]:
+        """Rows and the rbf kernel."""
+        return self.X[indices], "rbf"
+
+
+def guessing_message(name: str, fitted: Fitted, classes: np.ndarray) -> str | None:
+    """Return a sentence if a model is no better than guessing, and better is possible.
+
+    Parameters
+    ----------
+    name : str
+        Name of the classifier.
+    fitted : Fitted
+        The model and its training rows.
+    classes : ndarray
+        Class labels, in the order of the codes.
+    """
+    random = np.random.RandomState(0)
+    indices = _some(fitted.codes, np.arange(len(fitted.codes)), LOOKED_AT, random)
+    codes, weight = fitted.codes[indices], _weight(fitted, indices)
+    right = fitted.judged_alone(indices) == codes
+    is_found = np.bincount(codes, weights=right) >= FOUND * np.bincount(codes)
+    share = np.bincount(codes, weights=weight) / weight.sum()
+    commonest, guessing = int(share.argmax()), 1.0 - float(share.max())
+    if is_found.all() and np.average(~right, weights=weight) < WRONG * guessing:
+        return None
+    compared = _some(fitted.codes, indices, COMPARED, random)
+    codes, weight = fitted.codes[compared], _weight(fitted, compared)
+    if np.bincount(codes).max() < 2:
+        return None  # nothing to cross-validate with
+    found = fitted.predicted(compared)
+    count = int(np.clip(LEARNED // len(compared), FEWEST, MOST))
+    folds = [(compared[a], compared[b]) for a, b in stratified_folds(codes, count, random)]
+    try:
+        reference = _cross_validated(_Reference(fitted), folds, fitted.codes)[compared]
+    except ValueError:  # libsvm has no finite solution on these rows: nothing to compare with
+        return None
+    if not _is_clearly_better(reference, codes == commonest):
+        return None
+
+    def wrong(right: np.ndarray) -> str:
+        return f"{100 * np.average(~right, weights=weight):.1f} %"
+
+    in_folds = ""
+    if len(np.unique(found)) > 1:
+        if not fitted.has_converged:
+            return None  # that was said already, and to learn again would take as long as before
+        model = _cross_validated(fitted.learned_again, folds, fitted.codes)[compared]
+        if not (_is_clearly_better(reference, model) or _is_clearly_better(model, found == codes)):
+            return None
+        in_folds = f", in cross-validation on {wrong(model)}"
+    return (
+        f"{name} has learned little: with {fitted.n_terms} terms it is wrong on "
+        f"{wrong(found == codes)} of {len(compared)} training rows{in_folds}. Always guessing "
+        f"{classes.tolist()[commonest]!r} is wrong on {100 * guessing:.1f} %, "
+        f"SVC(C={REFERENCE_C:g}) in cross-validation on {wrong(reference)}. {fitted.advice}"
+    )
+
+
+def _weight(fitted: Fitted, indices: np.ndarray) -> np.ndarray:
+    return rescaled_cost(fitted.codes, fitted.weight, indices, fitted.weight[indices])
+
+
+def _is_clearly_better(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether the rows that one alone is right on outnumber those of the other beyond chance."""
+    wins, losses = int((one & ~other).sum()), int((other & ~one).sum())
+    return wins - losses >= max(1.0, CLEARLY * np.sqrt(wins + losses))
+
+
+def _some(
+    codes: np.ndarray, indices: np.ndarray, most: int, random: np.random.RandomState
+) -> np.ndarray:
+    """At most so many of the indices, rare classes with more than their share."""
+    if len(indices) <= most:
+        return indices
+    _, present = np.unique(codes[indices], return_inverse=True)
+    return indices[stratified_rows(present, most, random)]
+
+
+def _cross_validated(
+    predict: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    folds: list[tuple[np.ndarray, np.ndarray]],
+    codes: np.ndarray,
+) -> np.ndarray:
+    """Which rows are predicted right by what was learned without them."""
+    right = np.zeros(len(codes), dtype=bool)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what is fitted here nothing goes out
+        for learn, judge in folds:
+            right[judge] = predict(learn, judge) == codes[judge]
+    return right
+
+
+class _Reference:
+    """A plain SVC on the rows of a fitted classifier."""
+
+    def __init__(self, fitted: Fitted) -> None:
+        self.fitted = fitted
+
+    def __call__(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
+        data, kernel = self.fitted.reference(np.concatenate([learn, judge]))
+        if kernel == "rbf" and not sparse.issparse(data):
+            # libsvm's distances lose the digits that rows far from zero have in common.
+            data = data - data.mean(axis=0)
+        first, rest = data[: len(learn)], data[len(learn) :]
+        if kernel == "precomputed":
+            first, rest = first[:, : len(learn)], rest[:, : len(learn)]
+        variance = first.shape[1] * variance_of(first)
+        # As gamma="scale", but where rounding leaves no variance, or it overflows.
+        gamma = 1.0 / variance if 0.0 < variance < np.inf else 1.0
+        weight = _weight(self.fitted, learn)
+        svc = SVC(C=REFERENCE_C, kernel=kernel, gamma=gamma, max_iter=MAX_ITER)
+        svc.fit(first, self.fitted.codes[learn], np.clip(weight / weight.mean(), *WEIGHTS))
+        return svc.predict(rest)

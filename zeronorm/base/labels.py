@@ -1,0 +1,56 @@
+"""Labels and weights as fit is given them: checked, as class codes, as targets of -1 and +1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.class_weight import compute_class_weight
+
+
+def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Classes, two at least, and the code of each label among them."""
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"The training data hold one class only, {classes.tolist()[0]!r}; at least two are "
+            "needed."
+        )
+    return classes, codes
+
+
+def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
+    """Return the weights as an array, ones by default."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight has shape {weight.shape}; it needs one number for each of the "
+            f"{n_rows} rows, shape ({n_rows},)."
+        )
+    if weight.min() < 0:
+        raise ValueError("sample_weight must not be negative.")
+    if weight.max() == 0:
+        raise ValueError("All sample weights are zero; at least one row must count.")
+    return weight
+
+
+def class_weights(
+    class_weight: Any, classes: np.ndarray, codes: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """Weight of each class; "balanced" counts rows by their weights."""
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        total = np.bincount(codes, weights=weight)
+        return weight.sum() / (len(classes) * total)
+    return compute_class_weight(class_weight, classes=classes, y=classes[codes])
+
+
+def signed_targets(codes: np.ndarray, n_classes: int) -> np.ndarray:
+    """Labels as -1/+1: one column for two classes, one against the rest beyond."""
+    if n_classes == 2:
+        return np.where(codes == 1, 1.0, -1.0)[:, None]
+    return np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)

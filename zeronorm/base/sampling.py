@@ -1,0 +1,129 @@
+"""Drawing rows so that every class is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+
+def fair_share(count: int, n_classes: int) -> int:
+    """Half of what each class would have of ``count`` rows if all had the same: a floor for them.
+
+    In proportion alone, a class of 2 % has two of a hundred landmarks, and is not described.
+    """
+    return count // (2 * n_classes)
+
+
+def stratified_rows(
+    codes: np.ndarray, count: int, random: np.random.RandomState, *, least: int | None = None
+) -> np.ndarray:
+    """Draw ``count`` rows, from each class in proportion, but ``least`` of it where it has them.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Class numbers 0, 1, ..., each of them present.
+    count : int
+        How many rows; fewer than ``least`` of every class are not drawn, even beyond the count.
+    random : RandomState
+        Source of the draw.
+    least : int, optional
+        Smallest number of rows of a class; by default its fair share, and at least one.
+
+    Returns
+    -------
+    ndarray
+        Sorted indices.
+    """
+    sizes = np.bincount(codes)
+    if least is None:
+        least = max(1, fair_share(count, len(sizes)))
+    floors = np.minimum(least, sizes)
+    exact = count * sizes / sizes.sum()
+    shares = np.clip(np.floor(exact).astype(int), floors, sizes)
+    while shares.sum() < min(count, len(codes)):
+        shares[np.argmax(np.where(shares < sizes, exact - shares, -np.inf))] += 1
+    while shares.sum() > max(count, floors.sum()):
+        shares[np.argmax(np.where(shares > floors, shares, -1))] -= 1
+    chosen = [
+        random.choice(np.flatnonzero(codes == label), size=share, replace=False)
+        for label, share in enumerate(shares)
+    ]
+    return np.sort(np.concatenate(chosen))
+
+
+def deal_rows(codes: np.ndarray, n_blocks: int, random: np.random.RandomState) -> list[np.ndarray]:
+    """Split all rows into blocks of nearly equal size, each class spread over them evenly.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Class numbers.
+    n_blocks : int
+        How many blocks.
+    random : RandomState
+        Shuffles the rows of a class.
+
+    Returns
+    -------
+    list of ndarray
+        Sorted indices of each block.
+    """
+    shuffled = random.permutation(len(codes))
+    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    return [np.sort(by_class[start::n_blocks]) for start in range(n_blocks)]
+
+
+def stratified_folds(
+    codes: np.ndarray, count: int, random: np.random.RandomState
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Split the rows into folds to learn from and to judge by; every class is learned in each.
+
+    A class of one row is learned in every fold, and judged in none.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Class numbers 0, 1, ...
+    count : int
+        How many folds; fewer if the smallest class of several rows has fewer.
+    random : RandomState
+        Deals the rows out.
+
+    Yields
+    ------
+    learn, judge : ndarray
+        Sorted indices.
+    """
+    sizes = np.bincount(codes)
+    dealt = np.flatnonzero(sizes[codes] > 1)
+    count = min(count, int(np.min(sizes[sizes > 1], initial=count)))
+    if len(dealt) == 0:
+        raise ValueError(
+            "No class has more than one row, which leaves nothing to cross-validate with; "
+            "set n_terms, C and gamma to numbers."
+        )
+    all_rows = np.arange(len(codes))
+    for block in deal_rows(codes[dealt], count, random):
+        judge = dealt[block]
+        yield np.setdiff1d(all_rows, judge), judge
+
+
+def resampled_rows(codes: np.ndarray, random: np.random.RandomState) -> np.ndarray:
+    """Draw a bootstrap resample: as many rows as there are, of each class its own number.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Class numbers 0, 1, ..., each of them present.
+    random : RandomState
+        Source of the draw.
+
+    Returns
+    -------
+    ndarray
+        Sorted indices, some of them repeated.
+    """
+    classes = (np.flatnonzero(codes == label) for label in range(codes.max() + 1))
+    return np.sort(np.concatenate([random.choice(rows, size=len(rows)) for rows in classes]))

@@ -1,0 +1,333 @@
+"""How many terms, which C, which width: cross-validation along a path of growing models.
+
+Two steps, all inside the training rows.
+
+1. C and gamma are judged with a convex stand-in for the full SVM: the modified RSVM of Wu et al.
+   (2005), which is the SVM in the span of some landmarks. Newton's method solves it along a path of
+   C, warm started, at a small part of an SVM's cost. Two settings go on: the most accurate, and
+   the one with the widest kernel among those within a standard error of it, because a smoother
+   function needs fewer terms.
+2. For each of them vectors are learned on every fold, their number growing along a warm started
+   path, until more of them do not help.
+
+A rule of ``model_selection.py`` then chooses among all sizes and settings. On few rows many of them
+make the same errors; of these the one with the lowest hinge loss on the held-out rows is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from zeronorm.base.sampling import stratified_folds, stratified_rows
+from zeronorm.base.training_set import TrainingRows
+from zeronorm.checks import is_integer
+from zeronorm.kernels import Kernel
+from zeronorm.learned.learner import VectorLearner
+from zeronorm.learned.prototypes import (
+    GROWING_STEPS,
+    GROWING_TOLERANCE,
+    LargeMargin,
+    Prototypes,
+)
+from zeronorm.model_selection import RULES
+
+#: Landmarks of the stand-in.
+LANDMARKS = 100
+
+#: Numbers of terms to try, in the portions after which it is decided whether to go on.
+SIZES = ((1, 2, 3, 4), (5, 6, 7, 8), (10, 12, 16), (20, 24, 32), (40, 48, 64))
+
+
+#: A fold learns from at most so many rows, and judges by so many others.
+LEARNING_ROWS, JUDGING_ROWS = 2_000, 2_000
+
+#: What counts as lowering the error, in standard errors.
+WORTHWHILE = 0.25
+
+#: A choice is doubtful whose error is above that of the stand-in by this much, and by so many
+#: standard errors of the difference.
+FAR, CLEARLY = 0.05, 2.0
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A cost and a kernel."""
+
+    C: float
+    kernel: Kernel
+
+    def of(self, training: TrainingRows) -> TrainingRows:
+        """Return rows of unit cost with this cost and kernel."""
+        return replace(training, cost=self.C * training.cost, kernel=self.kernel)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen: setting and number of terms, and a sentence if it is doubtful."""
+
+    setting: Setting
+    size: int
+    doubt: str | None = None
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Rows to learn from, and rows to judge by."""
+
+    learn: TrainingRows
+    judge: TrainingRows
+    seed: int
+
+    def judged(self, current: Prototypes) -> tuple[float, float]:
+        """Share of the judging rows, by weight, that are wrong, and their mean hinge loss."""
+        scores = current.scores(self.judge.data)
+        several = scores.shape[1] > 1
+        codes = scores.argmax(axis=1) if several else (scores[:, 0] > 0).astype(np.intp)
+        error = float(np.average(codes != self.judge.codes, weights=self.judge.cost))
+        slack = np.maximum(1.0 - self.judge.targets * scores, 0.0)
+        loss = float(np.sum(self.judge.output_cost * slack) / self.judge.cost.sum())
+        return error, loss
+
+
+@dataclass
+class Judged:
+    """Cross-validated models: setting, terms, and the errors and losses on the folds, of each."""
+
+    settings: list[Setting]
+    sizes: list[int]
+    errors: list[list[float]]
+    losses: list[list[float]]
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Mean error of each."""
+        return np.mean(self.errors, axis=1)
+
+    def rank(self, i: int) -> tuple[float, float]:
+        """Return what orders models: the mean error, up to rounding, and the mean loss."""
+        return round(float(np.mean(self.errors[i])), 9), float(np.mean(self.losses[i]))
+
+    @property
+    def standard_error(self) -> np.ndarray:
+        """Standard error of each mean."""
+        errors = np.array(self.errors)
+        return errors.std(axis=1, ddof=1) / np.sqrt(errors.shape[1])
+
+    def chosen(self, rule: str) -> int:
+        """Place of the one that a rule of ``model_selection`` keeps."""
+        accuracy = 1.0 - np.array(self.errors)
+        results: dict[str, Any] = {
+            f"split{i}_test_accuracy": column for i, column in enumerate(accuracy.T)
+        }
+        results["mean_test_accuracy"] = accuracy.mean(axis=1)
+        results["mean_test_terms"] = np.array(self.sizes, dtype=float)
+        kept = RULES[rule](results)
+        rivals = [i for i, size in enumerate(self.sizes) if size == self.sizes[kept]]
+        return min(rivals, key=self.rank)
+
+    def best_of_each_size(self) -> dict[str, np.ndarray]:
+        """Size, error, standard error, C and gamma of the most accurate model of each size."""
+        mean, spread = self.mean, self.standard_error
+        indices = []
+        for size in sorted(set(self.sizes)):
+            of_size = [i for i, one in enumerate(self.sizes) if one == size]
+            indices.append(min(of_size, key=self.rank))
+        return {
+            "terms": np.array([self.sizes[i] for i in indices]),
+            "error": mean[indices],
+            "standard_error": spread[indices],
+            "C": np.array([self.settings[i].C for i in indices]),
+            "gamma": np.array([self.settings[i].kernel.gamma for i in indices]),
+        }
+
+
+def make_folds(training: TrainingRows, cv: Any, random: np.random.RandomState) -> list[Fold]:
+    """Split the rows: into so many folds, or as a splitter or a list of splits says.
+
+    The indices of a list are those of the rows given to ``fit``. Of many rows each fold learns
+    from a draw, which stands for all rows, and judges by another.
+    """
+    n_rows = len(training.codes)
+    if is_integer(cv):
+        splits = list(stratified_folds(training.codes, cv, random))
+    elif hasattr(cv, "split"):
+        splits = list(cv.split(np.zeros((n_rows, 1)), training.codes))
+    else:
+        splits = [(_indices(training, learn), _indices(training, judge)) for learn, judge in cv]
+    folds = []
+    for learn, judge in splits:
+        if len(judge) == 0 or len(np.unique(training.codes[learn])) < training.codes.max() + 1:
+            raise ValueError(
+                "A split of cv leaves a class out of the rows to learn from, or has no rows to "
+                "judge by. Take fewer folds, or stratified ones."
+            )
+        folds.append(_fold(training, learn, judge, random))
+    if len(folds) < 2:
+        raise ValueError("cv gives fewer than two splits, which leaves no standard error.")
+    return folds
+
+
+def _fold(
+    training: TrainingRows, learn: np.ndarray, judge: np.ndarray, random: np.random.RandomState
+) -> Fold:
+    """Draw the rows of a fold, where there are too many."""
+    if len(learn) > LEARNING_ROWS:
+        learn = learn[stratified_rows(training.codes[learn], LEARNING_ROWS, random)]
+        # As many margin errors as all rows would make: C means the same as in the final fit.
+        rows = replace(training.take(learn), cost=training.scaled_cost(learn))
+    else:
+        rows = training.take(learn)
+    if len(judge) > JUDGING_ROWS:
+        judge = judge[random.permutation(len(judge))[:JUDGING_ROWS]]
+    return Fold(rows.compact(), training.take(judge).compact(), random.randint(2**31 - 1))
+
+
+def _indices(training: TrainingRows, rows: np.ndarray) -> np.ndarray:
+    """Return where these rows are among those that count."""
+    return np.flatnonzero(np.isin(training.rows, rows))
+
+
+def judge_settings(
+    folds: list[Fold], Cs: list[float], kernels: list[Kernel], n_jobs: int | None
+) -> Judged:
+    """Cross-validate the stand-in for every pair of a C and a kernel."""
+    tables = Parallel(n_jobs=n_jobs)(
+        delayed(_judge_landmarks)(fold, Cs, kernel) for kernel in kernels for fold in folds
+    )
+    judged = Judged([], [], [], [])
+    for i, kernel in enumerate(kernels):
+        of_kernel = np.array(tables[i * len(folds) : (i + 1) * len(folds)])
+        judged.settings += [Setting(C, kernel) for C in Cs]
+        judged.sizes += [0] * len(Cs)
+        judged.errors += of_kernel[:, :, 0].T.tolist()
+        judged.losses += of_kernel[:, :, 1].T.tolist()
+    return judged
+
+
+def _judge_landmarks(fold: Fold, Cs: list[float], kernel: Kernel) -> list[tuple[float, float]]:
+    """Judge the SVM in the span of some landmarks, for growing C."""
+    rows = fold.learn
+    random = np.random.RandomState(fold.seed)
+    indices = stratified_rows(rows.codes, min(LANDMARKS, len(rows.codes)), random)
+    landmarks = rows.dense(indices)
+    task = LargeMargin(rows.targets, rows.output_cost)
+    current, found = None, []
+    for C in Cs:
+        task.cost = C * rows.output_cost
+        if current is None:
+            current = Prototypes(rows.data, task, kernel, landmarks)
+        else:
+            current.solve(current.coef)
+        found.append(fold.judged(current))
+    return found
+
+
+def promising(judged: Judged) -> list[Setting]:
+    """Return the most accurate setting, and the widest kernel within a standard error of it."""
+    mean = judged.mean
+    order = sorted(range(len(mean)), key=judged.rank)
+    limit = mean[order[0]] + judged.standard_error[order[0]]
+    good = [judged.settings[i] for i in order if mean[i] <= limit]
+    widest = min(setting.kernel.gamma for setting in good)
+    wide = next(setting for setting in good if setting.kernel.gamma == widest)
+    return [good[0]] if wide == good[0] else [good[0], wide]
+
+
+def judge_sizes(
+    folds: list[Fold],
+    settings: list[Setting],
+    portions: list[tuple[int, ...]],
+    aim: float,
+    guessing: float,
+    n_jobs: int | None,
+    report: Callable[[float, str], None],
+) -> Judged:
+    """Cross-validate learned vectors along the sizes, until more of them do not help.
+
+    It goes on after a portion of sizes if the last half of it has lowered the best error by what
+    counts (:data:`WORTHWHILE`), or if that error is still a standard error above ``aim``, the error
+    of the stand-in, and the portion has lowered it at all or there is nothing to lower yet: it is
+    no less than ``guessing``. It goes on with the settings within a standard error of the best.
+    """
+    judged = Judged([], [], [], [])
+    states: dict[Setting, list[Any]] = {setting: [None] * len(folds) for setting in settings}
+    for portion in portions:
+        results = Parallel(n_jobs=n_jobs)(
+            delayed(_grow)(setting, fold, state, portion)
+            for setting in states
+            for fold, state in zip(folds, states[setting], strict=True)
+        )
+        lowest = {}
+        for i, setting in enumerate(states):
+            of_setting = results[i * len(folds) : (i + 1) * len(folds)]
+            states[setting] = [state for state, _ in of_setting]
+            found = np.array([found for _, found in of_setting])
+            lowest[setting] = found[:, :, 0].mean(axis=0).min()
+            judged.settings += [setting] * len(portion)
+            judged.sizes += portion
+            judged.errors += found[:, :, 0].T.tolist()
+            judged.losses += found[:, :, 1].T.tolist()
+        path = judged.best_of_each_size()
+        error, half = path["error"], len(portion) // 2
+        best = int(error.argmin())
+        spread = path["standard_error"][best]
+        report(len(judged.sizes), f"{portion[-1]} terms, error {error[best]:.4f}")
+        before = np.min(error[: len(error) - len(portion) + half], initial=1.0)
+        is_late = error[best] < before - WORTHWHILE * spread
+        is_new = best >= len(error) - len(portion) or error[best] >= guessing
+        if not (is_late or (is_new and error[best] > aim + spread)):
+            break
+        states = {
+            one: state for one, state in states.items() if lowest[one] <= error[best] + spread
+        }
+        if not states:
+            break
+    return judged
+
+
+def _grow(
+    setting: Setting, fold: Fold, state: tuple[Any, ...] | None, sizes: tuple[int, ...]
+) -> tuple[tuple[Any, ...], list[tuple[float, float]]]:
+    """Judge these sizes, and say where the vectors are then."""
+    training = setting.of(fold.learn)
+    if state is None:
+        learner = VectorLearner(training, np.random.RandomState(fold.seed))
+        current = learner.single()
+    else:
+        random, kernel, vectors = state
+        learner = VectorLearner(training, random)
+        current = learner.at(vectors, kernel)
+    found = []
+    for size in sizes:
+        if size > 1:
+            learner.grow(current, size)
+        else:
+            learner.descend(current, GROWING_STEPS, GROWING_TOLERANCE)
+        found.append(fold.judged(current))
+    return (learner.random, current.kernel, current.vectors), found
+
+
+def guessing_error(training: TrainingRows) -> float:
+    """Error of always guessing the commonest class, by weight."""
+    return 1.0 - float(
+        np.bincount(training.codes, weights=training.cost).max() / training.cost.sum()
+    )
+
+
+def far_behind(judged: Judged, kept: int, stand_in: Judged) -> str | None:
+    """Return a sentence if the model that was chosen is far behind the stand-in, fold by fold."""
+    best = min(range(len(stand_in.errors)), key=stand_in.rank)
+    difference = np.array(judged.errors[kept]) - np.array(stand_in.errors[best])
+    spread = difference.std(ddof=1) / np.sqrt(len(difference))
+    if difference.mean() <= max(FAR, CLEARLY * spread):
+        return None
+    return (
+        f"Few terms do not do here: with {judged.sizes[kept]} of them the cross-validated error is "
+        f"{100 * judged.mean[kept]:.1f} %, that of an SVM in the span of {LANDMARKS} training rows "
+        f"{100 * stand_in.mean[best]:.1f} %. Try rule='best', a larger n_terms, or an SVC."
+    )

@@ -1,0 +1,324 @@
+"""Expansion vectors that are free points: descent on the vectors themselves.
+
+Wu, Schölkopf & Bakir (2005). The vectors Z = (z_1 ... z_m) span a small space, in which w lies:
+
+    min over Z, beta, b   1/2 |w|^2 + sum_i c_i hinge(y_i f(x_i)),
+    w = sum_j beta_j phi(z_j)                                                           (5)-(8)
+
+For fixed Z this is an SVM with the kernel psi(x)' (K^z)^-1 psi(x') (20). With K^z = L L' its
+features are Phi = K^xz L'^-1; v = L' beta has the norm of w; W(Z) is its optimum (11). At the
+optimum v = Phi' a, where a = Y alpha are the signed dual variables, and by the envelope theorem
+
+    dW = - a' (dK^xz) beta + 1/2 beta' (dK^z) beta,
+
+which needs no n x n matrix. The reduced set of a given w = sum_i a_i phi(x_i), the Z and beta that
+minimise |w - sum_j beta_j phi(z_j)|^2 (4), is the same problem with a fixed, not optimal, a
+(:class:`Projection`): v = Phi' a is formula (30), the objective is -1/2 |v|^2 up to a constant, and
+the same formula is its gradient. So one descent serves both.
+
+While the vectors move, the hinge is rounded off (``rounded_hinge.py``), which makes W smooth; for
+the final vectors it is solved as it is, to a duality gap (:meth:`LargeMargin.certified`). A
+constant ridge on the diagonal of K^z keeps it invertible when vectors meet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.optimize import minimize
+
+from zeronorm.kernels import Kernel
+from zeronorm.solvers.design import ScaledRows, per_output
+from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
+from zeronorm.solvers.newton.rounded_hinge import solve_rounded_hinge
+
+#: Ridge on K^z, as a share of the mean diagonal of the kernel.
+RIDGE = 1e-8
+
+#: A learned width changes by at most this factor in one descent.
+GAMMA_RANGE = 100.0
+
+#: Most steps, and the relative progress to stop at, while the set of vectors still grows.
+GROWING_STEPS, GROWING_TOLERANCE = 15, 1e-5
+
+#: Steps over which the last progress of a descent is taken.
+LAST_STEPS = 6
+
+#: A further vector must have this share of its length outside the space that is there.
+NEW_SHARE = 1e-3
+
+
+@dataclass
+class Descent:
+    """How a descent went: steps, the mean relative progress of the last few, whether cut short."""
+
+    steps: int
+    progress: float
+    is_cut: bool = False
+
+    def warning(self, tolerance: float) -> str | None:
+        """Return a sentence if it was cut short while the vectors still moved."""
+        if not self.is_cut or self.progress <= tolerance:
+            return None
+        return (
+            f"After {self.steps} steps the vectors still moved: the objective fell by "
+            f"{self.progress:.1e} a step, relatively (tol={tolerance:g}). Raise max_iter or tol."
+        )
+
+
+@dataclass
+class Solution:
+    """Optimum for fixed vectors: value, v (m x outputs), a (n x outputs), b, duality gap."""
+
+    value: float
+    weights: np.ndarray
+    signed_dual: np.ndarray
+    intercept: np.ndarray
+    gap: float = np.inf
+
+
+class Task(Protocol):
+    """What is asked of the small space that the vectors span."""
+
+    def solve(self, features: np.ndarray, start: np.ndarray | None) -> Solution:
+        """Optimum for the features Phi; ``start`` are weights v that may be near."""
+
+
+class Projection:
+    """The reduced set: w = sum a_i phi(x_i) is to be represented.
+
+    Parameters
+    ----------
+    signed_dual : ndarray of shape (n, n_outputs)
+        The coefficients a.
+    """
+
+    def __init__(self, signed_dual: np.ndarray) -> None:
+        self.signed_dual = signed_dual
+
+    def solve(self, features: np.ndarray, start: np.ndarray | None) -> Solution:
+        """Project (30)."""
+        weights = features.T @ self.signed_dual
+        value = -0.5 * float(np.sum(weights * weights))
+        return Solution(value, weights, self.signed_dual, np.zeros(self.signed_dual.shape[1]))
+
+
+class LargeMargin:
+    """The classifier: every output an SVM in the small space.
+
+    Parameters
+    ----------
+    targets : ndarray of shape (n, n_outputs)
+        Labels -1 and +1.
+    cost : ndarray of shape (n,) or (n, n_outputs)
+        Cost of each row's hinge.
+    """
+
+    def __init__(self, targets: np.ndarray, cost: np.ndarray) -> None:
+        self.targets, self.cost = targets, per_output(cost, targets)
+        self.intercept = np.zeros(targets.shape[1])
+
+    def solve(self, features: np.ndarray, start: np.ndarray | None) -> Solution:
+        """Solve with the rounded hinge, from the last intercept."""
+        n, m = features.shape
+        rows = np.empty((n, m + 1))
+        rows[:, :m], rows[:, m] = features, 1.0
+        point = np.zeros((m + 1, len(self.intercept)))
+        point[m] = self.intercept
+        if start is not None:
+            point[:m] = start
+        outputs = [
+            solve_rounded_hinge(rows, target, cost, near)
+            for target, cost, near in zip(self.targets.T, self.cost.T, point.T, strict=True)
+        ]
+        point = np.column_stack([output.point for output in outputs])
+        signed_dual = np.column_stack([output.signed_dual for output in outputs])
+        self.intercept = point[m]
+        return Solution(sum(output.value for output in outputs), point[:m], signed_dual, point[m])
+
+    def certified(self, features: np.ndarray, tolerance: float) -> Solution:
+        """Solve with the hinge as it is, to a relative duality gap."""
+        rows = ScaledRows(features, np.ones(features.shape[1]))
+        outputs = [
+            solve_hinge_ridge(rows, target, cost, tolerance=tolerance)
+            for target, cost in zip(self.targets.T, self.cost.T, strict=True)
+        ]
+        return Solution(
+            sum(output.primal for output in outputs),
+            np.column_stack([output.weights for output in outputs]),
+            np.column_stack([output.dual for output in outputs]) * self.targets,
+            np.array([output.intercept for output in outputs]),
+            max(output.gap for output in outputs),
+        )
+
+
+class Prototypes:
+    """Vectors, a kernel, and what is asked of them on the given rows.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        The rows.
+    task : Task
+        What is asked.
+    kernel : Kernel
+        A differentiable, positive semidefinite kernel.
+    vectors : ndarray of shape (m, d)
+        Where the vectors are.
+    coef : ndarray of shape (m, n_outputs), optional
+        Coefficients that may be near.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        task: Task,
+        kernel: Kernel,
+        vectors: np.ndarray,
+        coef: np.ndarray | None = None,
+    ) -> None:
+        self.X, self.task = X, task
+        # Where the kernel is zero for all rows, any ridge will do.
+        self.ridge = RIDGE * (float(np.mean(kernel.diagonal(X))) or 1.0)
+        self.move(kernel, vectors, coef)
+
+    def move(self, kernel: Kernel, vectors: np.ndarray, near: np.ndarray | None = None) -> None:
+        """Put the vectors somewhere, and solve the task there, from coefficients close by."""
+        self.kernel, self.vectors = kernel, vectors
+        self.values = kernel.matrix(self.X, vectors)
+        self.factor = factor_gram(kernel, vectors, self.ridge)
+        self.features = self.values @ np.linalg.inv(self.factor).T
+        self.solve(near)
+
+    def solve(self, near: np.ndarray | None = None) -> None:
+        """Solve the task for the vectors as they are."""
+        start = None if near is None else self.factor.T @ near
+        self.accept(self.task.solve(self.features, start))
+
+    def accept(self, solution: Solution) -> None:
+        """Take a solution for these vectors as the current one."""
+        self.solution = solution
+        self.coef = np.linalg.solve(self.factor.T, solution.weights)
+
+    @property
+    def value(self) -> float:
+        """The objective, W(Z)."""
+        return self.solution.value
+
+    @property
+    def intercept(self) -> np.ndarray:
+        """Constant of each output."""
+        return self.solution.intercept
+
+    def scores(self, X: Any) -> np.ndarray:
+        """Decision values of other rows."""
+        return self.kernel.matrix(X, self.vectors) @ self.coef + self.intercept
+
+    def gradient(self) -> tuple[np.ndarray, float]:
+        """Return the derivatives of the objective by the vectors and by gamma."""
+        rows, signed_dual = self._active_rows()
+        by_rows, gamma_rows = self.kernel.derivatives(
+            self.X[rows], self.vectors, signed_dual @ self.coef.T, self.values[rows]
+        )
+        # Each vector is on both sides of K^z, which makes up for the half.
+        by_gram, gamma_gram = self.kernel.derivatives(
+            self.vectors, self.vectors, self.coef @ self.coef.T
+        )
+        return by_gram - by_rows, 0.5 * gamma_gram - gamma_rows
+
+    def _active_rows(self) -> tuple[Any, np.ndarray]:
+        """Rows with a dual variable: those beyond the margin signed_dual at nothing."""
+        signed_dual = self.solution.signed_dual
+        rows = np.flatnonzero(signed_dual.any(axis=1))
+        return (
+            (slice(None), signed_dual)
+            if len(rows) == len(signed_dual)
+            else (rows, signed_dual[rows])
+        )
+
+    def descend(self, *, max_steps: int, tolerance: float, learn_gamma: bool = False) -> Descent:
+        """Move the vectors downhill (L-BFGS), and the width with them if asked.
+
+        Stops when a step lowers the objective by less than ``tolerance``, relatively.
+        """
+        first, shape, size = self.kernel, self.vectors.shape, self.vectors.size
+        # One unit of the search is the length over which the kernel changes.
+        unit = 1.0 / np.sqrt(first.gamma) if first.name == "rbf" else 1.0
+        scale = max(abs(self.value), np.finfo(float).tiny)
+        best = self.value, self.kernel, self.vectors, self.coef
+
+        def at(point: np.ndarray) -> tuple[float, np.ndarray]:
+            nonlocal best
+            kernel = first
+            if learn_gamma:
+                kernel = first.with_gamma(first.gamma * float(np.exp(point[-1])))
+            self.move(kernel, unit * point[:size].reshape(shape), self.coef)
+            if self.value < best[0]:
+                best = self.value, self.kernel, self.vectors, self.coef
+            by_vectors, by_gamma = self.gradient()
+            slope = unit * by_vectors.ravel()
+            if learn_gamma:
+                slope = np.append(slope, kernel.gamma * by_gamma)
+            return self.value / scale, slope / scale
+
+        start, bounds = self.vectors.ravel() / unit, None
+        if learn_gamma:
+            start = np.append(start, 0.0)
+            reach = np.log(GAMMA_RANGE)
+            bounds = [(None, None)] * size + [(-reach, reach)]
+        options = {"maxiter": max_steps, "ftol": tolerance, "gtol": 0.0, "maxcor": 20}
+        trail = [self.value]
+        minimize(
+            at,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+            options=options,
+            callback=lambda _: trail.append(best[0]),
+        )
+        if self.value > best[0]:
+            self.move(*best[1:])
+        last = trail[-LAST_STEPS:]
+        steps, progress = len(trail) - 1, (last[0] - last[-1]) / scale / max(1, len(last) - 1)
+        return Descent(steps, progress, steps >= max_steps)
+
+    def grow(self, candidates: np.ndarray, count: int) -> int:
+        """Add the candidates that gain most, one after the other; how many comes back.
+
+        A candidate promises what the objective falls to first order along phi(candidate), as far
+        as that lies outside the space that is there: the squared slope over the squared length.
+        """
+        columns = self.kernel.matrix(self.X, candidates)
+        lengths = self.kernel.diagonal(candidates)
+        for added in range(count):
+            cross = self.kernel.matrix(candidates, self.vectors)
+            inside = np.linalg.solve(self.factor, cross.T)
+            beyond = lengths - np.einsum("ij,ij->j", inside, inside)
+            slope = columns.T @ self.solution.signed_dual - cross @ self.coef
+            is_new = beyond > NEW_SHARE * lengths + self.ridge
+            if not is_new.any():
+                return added
+            gain = np.einsum("ij,ij->i", slope, slope) / np.where(is_new, beyond, np.inf)
+            vectors = np.vstack([self.vectors, candidates[[gain.argmax()]]])
+            self.move(self.kernel, vectors, np.vstack([self.coef, np.zeros_like(self.coef[:1])]))
+        return count
+
+
+def factor_gram(kernel: Kernel, vectors: np.ndarray, ridge: float) -> np.ndarray:
+    """Triangular L of K^z + ridge = L L'."""
+    gram = kernel.matrix(vectors, vectors)
+    gram.flat[:: len(gram) + 1] += ridge
+    try:
+        return np.linalg.cholesky(gram)
+    except np.linalg.LinAlgError:
+        smallest = float(np.linalg.eigvalsh(gram)[0])
+    if smallest < -1e-6 * np.trace(gram):
+        raise ValueError(
+            f"Learned vectors need a positive semidefinite kernel; {kernel.name!r} has an "
+            f"eigenvalue of {smallest:.3g} here."
+        )
+    gram.flat[:: len(gram) + 1] += 2.0 * abs(smallest) + 1e-13 * np.trace(gram)
+    return np.linalg.cholesky(gram)

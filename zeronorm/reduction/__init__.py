@@ -1,0 +1,5 @@
+"""Smaller models with the same decisions."""
+
+from zeronorm.reduction.svc_reducer import SVCReducer
+
+__all__ = ["SVCReducer"]

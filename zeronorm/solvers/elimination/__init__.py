@@ -1,0 +1,1 @@
+"""AROM: columns are rescaled until few are left."""

@@ -1,0 +1,137 @@
+"""What feature selection asks of the data: columns that are scaled, weighed and dropped.
+
+Dense data are held around their column means, sparse ones as they are, and never made dense; the
+results are the same, because intercepts are free.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+
+class Columns:
+    """A data matrix that loses columns as selection goes on.
+
+    Parameters
+    ----------
+    values : ndarray or sparse matrix of shape (n, m)
+        The data.
+    multiplicity : ndarray of shape (m,), optional
+        How many features a column stands for: those of a polynomial kernel that are equal.
+
+    Attributes
+    ----------
+    deviations : ndarray of shape (m,)
+        Standard deviation of each column; exactly zero where it does not vary.
+    offset : ndarray of shape (m,)
+        What was taken off each column.
+    """
+
+    def __init__(self, values: Any, multiplicity: np.ndarray | None = None) -> None:
+        self.is_sparse = sparse.issparse(values)
+        if self.is_sparse:
+            self.values = sparse.csc_array(values, copy=True)
+            self.values.sum_duplicates()
+            self.values.eliminate_zeros()
+            mean = np.asarray(self.values.mean(axis=0)).ravel()
+            square = np.asarray(self.squares().mean(axis=0)).ravel()
+            self.deviations = np.sqrt(np.maximum(square - mean**2, 0.0))
+            # What is left of a column that does not vary is rounding.
+            self.deviations[self.deviations <= 1e-7 * np.sqrt(square)] = 0.0
+            self.offset = np.zeros(len(mean))
+        else:
+            mean = values.mean(axis=0)
+            # One line in memory for each column: what is dropped is then quickly cut out.
+            lines = np.subtract(values.T, mean[:, None], order="C")
+            self.values = lines.T
+            self.deviations = np.sqrt(np.einsum("ji,ji->j", lines, lines) / len(values))
+            self.buffer = np.empty(0)
+            self.deviations[self.deviations <= 1e-12 * np.abs(mean)] = 0.0
+            self.offset = mean
+        self.multiplicity = np.ones(values.shape[1]) if multiplicity is None else multiplicity
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.values.shape[0]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns that are left."""
+        return self.values.shape[1]
+
+    def keep(self, columns: np.ndarray) -> None:
+        """Forget the columns where the mask is False."""
+        self.values = self.take(columns)
+        self.deviations = self.deviations[columns]
+        self.offset = self.offset[columns]
+        self.multiplicity = self.multiplicity[columns]
+
+    def take(self, columns: np.ndarray) -> Any:
+        """Return some of the columns."""
+        if self.is_sparse:
+            return self.values[:, columns]
+        return self.values.T[np.flatnonzero(columns)].T
+
+    def gram(self, scaling: np.ndarray) -> np.ndarray:
+        """Inner products of the rows, columns scaled."""
+        factors = scaling * np.sqrt(self.multiplicity)
+        if not self.is_sparse:
+            # Fresh memory for every round would cost as much as the product itself.
+            if len(self.buffer) < self.values.size:
+                self.buffer = np.empty(self.values.size)
+            scaled = self.buffer[: self.values.size].reshape(self.n_columns, self.n_rows)
+            np.multiply(self.values.T, factors[:, None], out=scaled)
+            return scaled.T @ scaled
+        scaled = self.values @ sparse.diags_array(factors)
+        return (scaled @ scaled.T).toarray()
+
+    def adjoint(self, rows: np.ndarray) -> np.ndarray:
+        """Product of the transpose with one or several vectors over the rows, each of sum zero."""
+        return np.asarray(self.values.T @ rows)
+
+    def squares(self) -> Any:
+        """Return the squares of the values."""
+        return self.values.multiply(self.values) if self.is_sparse else self.values**2
+
+    def row_major(self) -> Any:
+        """Return the values in a form whose rows are quick to take."""
+        return self.values.tocsr() if self.is_sparse else np.ascontiguousarray(self.values)
+
+
+def first_equal_column(columns: Columns) -> np.ndarray:
+    """For each column, the index of the first one equal to it; constant ones are left alone."""
+    first = np.arange(columns.n_columns)
+    varying = np.flatnonzero(columns.deviations > 0)
+    # Equal columns have equal products with whatever vector; few others have.
+    probe = np.random.RandomState(0).normal(size=columns.n_rows)
+    products = columns.adjoint(probe - probe.mean())[varying]
+    # The likely case, by sorting without indices, which is quicker: no two are near.
+    reach = 1e-9 * np.sqrt(columns.n_rows)
+    gaps = np.diff(np.sort(products))
+    if gaps.min(initial=np.inf) > reach * columns.deviations.max(initial=0.0):
+        return first
+    order = np.argsort(products, kind="stable")
+    sizes = columns.deviations[varying[order]]
+    is_near = np.diff(products[order]) <= reach * sizes[1:]
+    near = np.flatnonzero(is_near)
+    if len(near) == 0:
+        return first
+    candidates = np.unique(varying[order[np.concatenate([near, near + 1])]])
+    seen: dict[bytes, int] = {}
+    for member in candidates.tolist():
+        first[member] = seen.setdefault(_bytes_of(columns, member), member)
+    return first
+
+
+def _bytes_of(columns: Columns, index: int) -> bytes:
+    """Return what tells one column from another."""
+    values = columns.values
+    if columns.is_sparse:
+        part = slice(*values.indptr[index : index + 2])
+        return values.indices[part].tobytes() + b"|" + (values.data[part] + 0.0).tobytes()
+    # Adding zero turns -0.0 into 0.0, so that equal numbers have equal bytes.
+    return (values[:, index] + 0.0).tobytes()

@@ -1,0 +1,1 @@
+"""Sparse Bayesian learning: the marginal likelihood."""

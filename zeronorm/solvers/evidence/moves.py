@@ -1,0 +1,200 @@
+"""Moves of sparse Bayesian learning: changes of one or two prior variances for fixed B.
+
+With e and B of the present mode kept, the likelihood is that of a linear regression with noise
+variances 1/B and covariance C = B^-1 + ΦVΦ'. There the gain in L by any change of one variance is
+known from S = φ'C^-1 φ and Q (Tipping & Faul 2003, (18) - (25)), and the change itself is one of
+rank one to the matrix of all φ_i'C^-1 φ_j. A move gives one function its best variance, which may
+add it or delete it, alone or after another function was taken out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from zeronorm.solvers.evidence.model import IN_SPAN, Basis, Posterior
+
+#: Most moves of a round, functions among which they are sought, and the share of the best one's
+#: gain that each must have.
+MOVES, FOREMOST, WORTH = 8, 40, 0.05
+
+#: A function whose weight the data leave no more than this of its prior variance is changed by
+#: steps only.
+DETERMINED = 1e-9
+
+
+def gain_of_adding(quality: np.ndarray, sparsity: np.ndarray) -> np.ndarray:
+    """Gain in L by the best variance of a function outside, for fixed B; Q² - QR and S given.
+
+    (18) of Tipping & Faul at (20): ½ (x - 1 - log x), x = Q²/S, if x > 1.
+    """
+    ratio = np.maximum(quality / sparsity, 1.0)
+    return 0.5 * (ratio - 1.0 - np.log(ratio))
+
+
+@dataclass
+class Move:
+    """Function j taken out (none if -1), the variance of k set: (j, k), and what comes of it.
+
+    ``variance`` and ``weights`` are those of all functions after this move and those before it.
+    """
+
+    pair: tuple[int, int]
+    promise: float
+    variance: np.ndarray
+    weights: np.ndarray
+
+
+class Neighbourhood:
+    """The functions in the model and the foremost outside, with S, Q and R for fixed B.
+
+    ``S`` is the matrix φ_i' C^-1 φ_j; a change of one variance changes it, Q and R by a matrix of
+    rank one.
+    """
+
+    def __init__(self, basis: Basis, at: Posterior, *, outside: bool = True) -> None:
+        empty = np.empty((len(at.indices), 0))
+        front, Q, R, explained = np.empty(0, dtype=np.intp), np.empty(0), np.empty(0), empty
+        if outside:
+            front, Q, R, explained = _foremost(basis, at)
+        columns = basis.columns(front)
+        n_terms = len(at.indices)
+        self.indices = np.append(at.indices, front)
+        self.columns = np.hstack([at.columns, columns])
+        self.weights = np.append(at.weights, np.zeros(len(front)))
+        self.variance = np.append(at.variance, np.zeros(len(front)))
+        self.Q = np.append(at.whitened / at.root, Q)
+        self.R = np.append(at.drag / at.root, R)
+        self.S = np.empty((len(self.indices), len(self.indices)))
+        self.S[:n_terms, :n_terms] = at.sparsity / at.root / at.root[:, None]
+        cross = (at.inverse_factor.T @ explained) / at.root[:, None]
+        self.S[:n_terms, n_terms:], self.S[n_terms:, :n_terms] = cross, cross.T
+        inner = columns.T @ (columns * at.at_mode.curvature[:, None]) - explained.T @ explained
+        self.S[n_terms:, n_terms:] = inner
+
+    def moves(
+        self,
+        floor: float,
+        largest: np.ndarray,
+        *,
+        most: int = 1,
+        worth: float = WORTH,
+        exchange: bool = True,
+        banned: Iterable[tuple[int, int]] = (),
+    ) -> list[Move]:
+        """Best moves, one after another.
+
+        Parameters
+        ----------
+        floor : float
+            Least gain of a move.
+        largest : ndarray
+            Largest variances allowed.
+        most : int
+            Most moves.
+        worth : float
+            Share of the first move's gain that each must have.
+        exchange : bool
+            Whether a function may take the place of another.
+        banned : pairs
+            Moves that are not allowed.
+        """
+        S, Q, R, variance = self.S.copy(), self.Q.copy(), self.R.copy(), self.variance.copy()
+        found: list[Move] = []
+        for _ in range(most if len(variance) else 0):
+            gain, best, out = _gains(S, Q, R, variance, largest, exchange)
+            for j, k in banned:
+                gain[out == j, k] = 0.0
+            line, k = divmod(int(gain.argmax()), len(variance))
+            promise, j = float(gain[line, k]), int(out[line])
+            if promise <= (max(floor, worth * found[0].promise) if found else floor):
+                break
+            changes = [(k, float(best[line, k]))]
+            if j >= 0:
+                changes.insert(0, (j, 0.0))
+            for place, new in changes:
+                change = new - variance[place]
+                row = S[place].copy()
+                rate = change / (1.0 + change * row[place])
+                Q -= (Q[place] * rate) * row
+                R -= (R[place] * rate) * row
+                S -= np.outer(row, rate * row)
+                variance[place] = new
+            found.append(Move((j, k), promise, variance.copy(), variance * Q))
+        return found
+
+
+def _foremost(basis: Basis, at: Posterior) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Look at all functions outside: indices, Q, R and explained parts of the foremost."""
+    weighted = at.design * at.at_mode.curvature[:, None]
+    drift = at.shift - weighted @ at.drag
+    products = basis.adjoint(np.vstack([at.at_mode.score_gradient, drift, weighted.T]))
+    explained = at.inverse_factor @ products[2:]
+    raw = basis.squares(at.at_mode.curvature)
+    S = raw - np.einsum("ij,ij->j", explained, explained)
+    usable = basis.is_live & (S > IN_SPAN * raw)
+    usable[at.indices] = False
+    outside = np.flatnonzero(usable)
+    S, (Q, R), explained = S[outside], products[:2, outside], explained[:, outside]
+    gain = _gain_outside(at, S, Q, R, at.inverse_factor.T @ explained)
+    front = np.argsort(-gain, kind="stable")[:FOREMOST]
+    front = front[gain[front] > 0]
+    return outside[front], Q[front], R[front], explained[:, front]
+
+
+def _gain_outside(
+    at: Posterior, S: np.ndarray, Q: np.ndarray, R: np.ndarray, cross: np.ndarray
+) -> np.ndarray:
+    """Gain of adding each function outside, or of its taking the place of one in the model."""
+    gain = gain_of_adding(Q * (Q - R), S)
+    free = at.undetermined > DETERMINED
+    if not free.any():
+        return gain
+    cross, left = cross[free], at.undetermined[free][:, None]
+    u, drag = at.whitened[free][:, None], at.drag[free][:, None]
+    share = cross / left
+    Q, R = Q + u * share, R + drag * share
+    instead = gain_of_adding(Q * (Q - R), S + cross * share)
+    instead -= 0.5 * (u * (u - drag) / left + np.log(left))
+    return np.maximum(gain, instead.max(axis=0))
+
+
+def _gains(
+    S: np.ndarray,
+    Q: np.ndarray,
+    R: np.ndarray,
+    variance: np.ndarray,
+    largest: np.ndarray,
+    exchange: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Tabulate moves: gains, new variances, and the function each line takes out (-1: none)."""
+    size = S.diagonal()
+    left = 1.0 - variance * size
+    free = np.flatnonzero((variance > 0) & (left > DETERMINED) & exchange)
+    share = S[free] * (variance[free] / left[free])[:, None]
+    # S, Q and R without the function of the line.
+    S = np.vstack([size, size + S[free] * share])
+    Q = np.vstack([Q, Q + Q[free][:, None] * share])
+    R = np.vstack([R, R + R[free][:, None] * share])
+    quality = Q * (Q - R)
+    lost = gain_of(variance[free], left[free], quality[0, free])
+    # ... and without that of the column, (23): all is then known for any variance of it.
+    left = 1.0 - variance * S
+    sound = (left > DETERMINED) & (S > 0)
+    left, S = np.where(sound, left, 1.0), np.where(sound, S, 1.0)
+    alone, without = S / left, quality / (left * left)
+    best = np.minimum(np.maximum(without / alone - 1.0, 0.0) / alone, largest)  # (20)
+    grown = 1.0 + best * alone
+    gain = 0.5 * (best * without / grown - np.log(grown))  # (18)
+    gain -= gain_of(variance, left, quality)
+    gain[1:] -= lost[:, None]
+    gain[~sound] = 0.0
+    gain[1 + np.arange(len(free)), free] = 0.0  # a function does not take its own place
+    return gain, best, np.append(-1, free)
+
+
+def gain_of(variance: np.ndarray | float, left: np.ndarray, quality: np.ndarray) -> np.ndarray:
+    """Return what functions add to L, each beside all others; ``left`` is 1 - v S."""
+    return 0.5 * (variance * quality / left + np.log(left))

@@ -1,0 +1,336 @@
+"""Sparse Bayesian learning: the search for the prior variances of largest marginal likelihood.
+
+Tipping & Faul (2003) with the Laplace approximation of Tipping (2001); ``sparse_bayes_model.py``
+has the model, L (1) and its gradient (2). L has many local maxima, and which one is reached
+depends on the way. The search starts from some dozens of functions that span the others, thins
+them out by moves among themselves, and then has two kinds of rounds:
+
+    moves   for fixed B, where the gain of any change of a single variance is known ((18) of
+            Tipping & Faul): the best ones in turn, each a new best variance (20) of one function,
+            which may add it or delete it (21), alone or after another function was taken out;
+    a step  of all variances in the model together, Newton's on log v.
+
+Either is taken only if L rises: else fewer moves, or a shorter step. Taking one function out and
+another in by one move is what Tipping & Faul do not have: it leads on where neither helps alone.
+All functions are looked at once per round of moves, by one product of the (terms × rows) matrix
+of the model with that of all candidates; the moves are then found among the foremost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from zeronorm.solvers.evidence.model import Basis, Likelihood, Posterior
+from zeronorm.solvers.evidence.moves import MOVES, Move, Neighbourhood, gain_of
+
+#: Functions of the first model, and their prior variance.
+FIRST_TERMS, FIRST_VARIANCE = 50, 1.0
+
+#: Moves that take a function's place and are tried alone, and fail, before only changes of single
+#: variances are tried; and those of either kind before the search gives up.
+EXCHANGES, FAILURES = 4, 100
+
+#: Least prior variance, and the largest eigenvalue that one of them may bring about.
+LEAST_VARIANCE, LARGEST_EIGENVALUE = 1e-12, 1e12
+
+#: More functions than this at the largest variance, and the limit of all is so much wider.
+CROWD, WIDENING = 10, 100.0
+
+#: Longest step of a log variance, and the least curvature it may rest on.
+LONGEST_STEP, LEAST_CURVATURE = 3.0, 5e-3
+
+#: Shares of a step, or of a single move, that are tried; what is then added to the curvature.
+LENGTHS, DAMPINGS = (1.0, 0.3, 0.1, 0.03, 0.01), (0.5, 3.0, 20.0)
+
+#: Functions that are tried to be lost in the end, and what they may seem to add to L.
+LOSSES, LEAST_USE = 4, 1.0
+
+#: Steps that follow a round of moves; they stop at this share of what the round gained.
+STEPS, STEP_SHARE = 2, 0.1
+
+#: Share of the tolerance at which the last steps stop, most of these steps, and what is equal up
+#: to rounding.
+LAST_SHARE, LAST_STEPS, ROUNDING = 0.01, 10, 1e-12
+
+
+@dataclass
+class SparseBayes:
+    """Functions in the model (the place of the constant is the last), and a record of rounds.
+
+    ``promise`` is the gain in L that the best change left undone promises.
+    """
+
+    indices: np.ndarray
+    weights: np.ndarray
+    variance: np.ndarray
+    evidence: float
+    promise: float
+    is_converged: bool
+    indices_of_rounds: list[np.ndarray]
+    evidence_of_rounds: list[float]
+
+
+def maximise_evidence(
+    basis: Basis, likelihood: Likelihood, *, tolerance: float = 1e-3, max_rounds: int = 500
+) -> SparseBayes:
+    """Search for the prior variances of largest marginal likelihood.
+
+    Parameters
+    ----------
+    basis : Basis
+        All functions that may enter the model.
+    likelihood : Likelihood
+        What the rows say.
+    tolerance : float
+        Stop when no change promises to raise L by more than this.
+    max_rounds : int
+        Most rounds.
+    """
+    search = _Search(basis, likelihood, tolerance, max_rounds)
+    search.thin_out()
+    while search.is_going and search.move():
+        if search.is_crowded:
+            search = _Search(basis, likelihood, tolerance, max_rounds, widening=WIDENING)
+            search.thin_out()
+    return search.result()
+
+
+class _NewtonStep:
+    """Newton's step of log v by the Hessian made definite, and shorter ones.
+
+    A variance that is the largest allowed and would grow stays. ``learned`` is added to the
+    Hessian for fixed B; ``promise`` is the gain in L that the longest step promises.
+    """
+
+    def __init__(self, at: Posterior, learned: np.ndarray | float, largest: np.ndarray) -> None:
+        stays = (at.variance >= largest) & (at.gradient > 0)
+        hessian, gradient = at.hessian() + learned, np.where(stays, 0.0, at.gradient)
+        hessian[stays], hessian[:, stays] = 0.0, 0.0
+        values, self.vectors = np.linalg.eigh(hessian)
+        self.curvature = np.maximum(np.abs(values), LEAST_CURVATURE)
+        self.along = gradient @ self.vectors
+        self.promise = 0.5 * float(gradient @ self.damped(0.0))
+
+    def damped(self, damping: float) -> np.ndarray:
+        """Return the step with this much added to the curvature."""
+        step = self.vectors @ (self.along / (self.curvature + damping))
+        return np.clip(step, -LONGEST_STEP, LONGEST_STEP)
+
+    def all(self) -> Iterator[np.ndarray]:
+        """Yield steps, the longest one first."""
+        longest = self.damped(0.0)
+        yield from (length * longest for length in LENGTHS)
+        # The last ones lead along the gradient.
+        yield from map(self.damped, DAMPINGS)
+
+
+class _Search:
+    """The present model, and the rounds that change it."""
+
+    def __init__(
+        self,
+        basis: Basis,
+        likelihood: Likelihood,
+        tolerance: float,
+        max_rounds: int,
+        widening: float = 1.0,
+    ) -> None:
+        self.basis = basis
+        self.widening = widening
+        self.likelihood = likelihood
+        self.tolerance = tolerance
+        self.max_rounds = max_rounds
+        self.rounds = 0
+        self.promise = np.inf
+        self.indices_of_rounds: list[np.ndarray] = []
+        self.evidence_of_rounds: list[float] = []
+        curvature = likelihood.expand(np.zeros(len(basis.values))).curvature
+        room = LARGEST_EIGENVALUE / np.maximum(basis.squares(curvature), 1.0)
+        # Only rounding limits the constant, which may have to make up for means of all others.
+        limit = widening * likelihood.largest_variance
+        self.largest = np.append(np.minimum(limit, room[:-1]), room[-1])
+        indices = basis.spanning(curvature, FIRST_TERMS)
+        variance = np.minimum(FIRST_VARIANCE, self.largest[indices])
+        self.at = Posterior(likelihood, indices, basis.columns(indices), variance)
+        self.at.differentiate()
+        self._record()
+
+    @property
+    def is_going(self) -> bool:
+        """Whether another round is allowed."""
+        return self.rounds < self.max_rounds
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether many functions do together what the limit keeps one of them from doing.
+
+        So it is where kernels are so flat that they have to cancel each other.
+        """
+        at_limit = self.at.variance >= 0.99 * self.largest[self.at.indices]
+        return self.widening == 1.0 and int(at_limit.sum()) > CROWD
+
+    def _record(self) -> None:
+        self.rounds += 1
+        self.indices_of_rounds.append(self.at.indices)
+        self.evidence_of_rounds.append(self.at.evidence)
+
+    def _try(
+        self,
+        indices: np.ndarray,
+        columns: np.ndarray,
+        variance: np.ndarray,
+        start: np.ndarray,
+        slack: float = 0.0,
+    ) -> bool:
+        """Take another model if its evidence is larger."""
+        kept = variance > 0
+        new = Posterior(
+            self.likelihood, indices[kept], columns[:, kept], variance[kept], start[kept]
+        )
+        # Also false if it is not a number.
+        if not new.evidence > self.at.evidence - slack:
+            return False
+        new.differentiate()
+        self.at = new
+        self._record()
+        return True
+
+    def thin_out(self) -> None:
+        """Set the variances of the first model one by one, and drop what is superfluous."""
+        around = Neighbourhood(self.basis, self.at, outside=False)
+        moves = around.moves(
+            self.tolerance,
+            self.largest[around.indices],
+            most=2 * len(around.indices),
+            worth=0.0,
+            exchange=False,
+        )
+        count = len(moves)
+        while count and self.is_going and not self._try_move(around, moves[count - 1]):
+            count //= 2
+
+    def _contributions(self) -> np.ndarray:
+        """Return what each function adds to L beside all others, for fixed B."""
+        at = self.at
+        return gain_of(1.0, at.undetermined, at.whitened * (at.whitened - at.drag))
+
+    def _step(self, step: _NewtonStep) -> bool:
+        return any(self._take_step(change) for change in step.all())
+
+    def _take_step(self, change: np.ndarray) -> bool:
+        at = self.at
+        variance = np.maximum(at.variance * np.exp(change), LEAST_VARIANCE)
+        variance = np.minimum(variance, self.largest[at.indices])
+        return self._try(at.indices, at.columns, variance, at.weights)
+
+    def _settle(self, target: float, most: int) -> float:
+        """Newton steps until the next one promises less than ``target``; returns its promise.
+
+        What the motion of B adds to the Hessian is learned on the way, from the change of the
+        gradient (the symmetric formula of rank one).
+        """
+        promise, learned = 0.0, np.zeros((len(self.at.indices), len(self.at.indices)))
+        for _ in range(most):
+            step = _NewtonStep(self.at, learned, self.largest[self.at.indices])
+            promise, before = step.promise, self.at
+            if promise <= target or not self.is_going or not self._step(step):
+                break
+            taken = np.log(self.at.variance / before.variance)
+            rest = before.gradient - self.at.gradient - (self.at.hessian() + learned) @ taken
+            along = float(rest @ taken)
+            if abs(along) > 1e-6 * np.sqrt(float(rest @ rest) * float(taken @ taken)):
+                learned = learned + np.outer(rest, rest / along)
+        return promise
+
+    def move(self) -> bool:
+        """One round of moves with the steps that follow; False if nothing is left to gain."""
+        before = self.at.evidence
+        around = Neighbourhood(self.basis, self.at)
+        left = self._take_moves(around)
+        gained = self.at.evidence - before
+        if gained > self.tolerance:
+            self._settle(max(STEP_SHARE * gained, self.tolerance), STEPS)
+            return True
+        before = self.at.evidence
+        self._drop_idle()
+        self._settle(self.tolerance, self.max_rounds)
+        self.promise = max(left, self._settle(LAST_SHARE * self.tolerance, LAST_STEPS))
+        return self.at.evidence - before > self.tolerance
+
+    def _drop_idle(self) -> None:
+        """Drop functions of falling variance that L gains next to nothing by losing.
+
+        Then try to lose those of least use, one by one: for fixed B they may seem to be of some.
+        """
+        at = self.at
+        idle = (self._contributions() <= self.tolerance) & (at.gradient < 0)
+        if idle.any() and self.is_going:
+            variance = np.where(idle, 0.0, at.variance)
+            slack = ROUNDING * abs(at.evidence)
+            self._try(at.indices, at.columns, variance, at.weights, slack)
+        at, use = self.at, self._contributions()
+        for place in np.argsort(use, kind="stable")[:LOSSES]:
+            variance = np.where(np.arange(len(use)) == place, 0.0, at.variance)
+            if use[place] > LEAST_USE or not self.is_going:
+                break
+            if self._try(at.indices, at.columns, variance, at.weights):
+                break
+
+    def _take_moves(self, around: Neighbourhood) -> float:
+        """Take as many of the best moves as raise the evidence; returns what is left to gain."""
+        banned: set[tuple[int, int]] = set()
+        largest = self.largest[around.indices]
+        for failures in range(FAILURES):
+            moves = around.moves(
+                self.tolerance,
+                largest,
+                most=1 if failures else MOVES,
+                exchange=failures < EXCHANGES,
+                banned=banned,
+            )
+            if not moves or not self.is_going:
+                break
+            count = len(moves)
+            while count > 1:
+                if self._try_move(around, moves[count - 1]):
+                    return 0.0
+                count //= 2
+            # Taking a function out has no smaller version; a new variance may be approached.
+            for length in LENGTHS if moves[0].pair[0] < 0 else LENGTHS[:1]:
+                if self._try_move(around, moves[0], length):
+                    return 0.0
+            banned.add(moves[0].pair)
+        return 0.0 if not moves else moves[0].promise
+
+    def _try_move(self, around: Neighbourhood, move: Move, length: float = 1.0) -> bool:
+        variance, weights = move.variance, move.weights
+        if length < 1.0:
+            variance = around.variance + length * (variance - around.variance)
+            weights = around.weights + length * (weights - around.weights)
+        return self._try(around.indices, around.columns, variance, weights)
+
+    def result(self) -> SparseBayes:
+        """Give the present model back."""
+        at = self.at
+        if self.promise == np.inf:
+            # Out of rounds: what would the next one have promised?
+            around = Neighbourhood(self.basis, at)
+            moves = around.moves(self.tolerance, self.largest[around.indices])
+            step = _NewtonStep(at, 0.0, self.largest[at.indices])
+            self.promise = max([step.promise] + [move.promise for move in moves])
+        # What rounding hides of L may be gained too, for all that is known.
+        rounding = np.finfo(float).eps * abs(at.evidence)
+        promise = max(self.promise, rounding) if rounding > self.tolerance else self.promise
+        return SparseBayes(
+            at.indices,
+            at.weights / self.basis.unit[at.indices],
+            at.variance / self.basis.unit[at.indices] ** 2,
+            at.evidence,
+            promise,
+            promise <= self.tolerance,
+            self.indices_of_rounds,
+            self.evidence_of_rounds,
+        )

@@ -1,0 +1,1 @@
+"""Linear programs, solved by HiGHS."""

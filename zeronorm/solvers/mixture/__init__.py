@@ -1,0 +1,1 @@
+"""The simplex problem of the kernel density."""

@@ -1,0 +1,149 @@
+"""Mixtures of Gaussian kernels at given indices: their weights, and the bandwidth.
+
+Everything starts from the squared distances of rows and candidates; they are computed once and
+serve every bandwidth and every fold. Densities are handled by their logarithms, and each row is
+scaled by its nearest candidate, so that no bandwidth is too small and no dimension too high.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from zeronorm.solvers.mixture.weights import MixtureWeights, TermPenalty
+from zeronorm.solvers.reweighting.loop import Reweighted, reweight
+
+#: The penalty is smooth below this share of one row's weight.
+SMOOTHING = 1e-4
+
+#: Folds of the cross-validation, and most rows that it looks at.
+FOLDS, FOLD_ROWS = 5, 5000
+
+#: Accuracy of the fits in it.
+ROUGH, ROUGH_ROUNDS = 1e-2, 50
+
+#: The search for a bandwidth: ratio of two neighbours, how many in a row must be worse before it
+#: turns back, and the farthest it goes from where it starts.
+RATIO, PATIENCE, FARTHEST = 2 ** (1 / 3), 3, 1e4
+
+
+def log_height(bandwidth: float, n_features: int) -> float:
+    """Logarithm of a kernel's value at its centre."""
+    return -n_features * (np.log(bandwidth) + 0.5 * np.log(2.0 * np.pi))
+
+
+def log_mixture(squared: np.ndarray, weights: np.ndarray, bandwidth: float) -> np.ndarray:
+    """Logarithm of the mixture at each row, in units of a kernel's height."""
+    # A squared distance may be infinite; divided twice, a tiny bandwidth does not overflow.
+    with np.errstate(over="ignore", divide="ignore"):
+        exponents = squared / bandwidth / (-2.0 * bandwidth)
+    return logsumexp(exponents + np.log(weights), axis=1)
+
+
+@dataclass
+class Fitted:
+    """Result of the loop, and what turns its objective into the negative log-likelihood.
+
+    ``objective / C + constant``: the loop does not know the scaling of the rows and kernels.
+    """
+
+    result: Reweighted
+    constant: float
+
+
+@dataclass
+class KernelMixture:
+    """Rows, and candidates among them, by their squared distances.
+
+    ``squared`` has shape (rows, candidates), ``mass`` is the weight of each row, ``indices`` says
+    which rows the candidates are.
+    """
+
+    squared: np.ndarray
+    mass: np.ndarray
+    indices: np.ndarray
+    n_features: int
+
+    def fit(self, bandwidth: float, C: float, tolerance: float, max_rounds: int) -> Fitted:
+        """Find few weights of large likelihood."""
+        with np.errstate(over="ignore"):
+            values = self.squared / bandwidth / (-2.0 * bandwidth)
+        nearest = values.max(axis=1)
+        if not np.isfinite(nearest).all():
+            raise ValueError(
+                f"With a bandwidth of {bandwidth:g} some rows are out of reach of all candidates, "
+                "even by the logarithm of a kernel; take a larger one."
+            )
+        values -= nearest[:, None]
+        np.exp(values, out=values)
+        total = float(self.mass.sum())
+        # In a unit of weight that is a power of two: only C times the weights matters, and no
+        # digit changes.
+        unit = 2.0 ** np.round(np.log2(self.mass.max()))
+        problem = MixtureWeights(values, self.mass / unit, 1.0 / (C * unit))
+        penalty = TermPenalty(SMOOTHING / total)
+        result = reweight(problem, penalty, max_rounds=max_rounds, tolerance=tolerance)
+        constant = -float(self.mass @ nearest) - total * log_height(bandwidth, self.n_features)
+        return Fitted(result, constant)
+
+    def folds(self) -> list[Fold]:
+        """Split the rows for cross-validation; on many rows, some of them.
+
+        The rows are sorted, so every fold has its share of all regions, and none is random.
+        """
+        n_rows = len(self.squared)
+        rows = np.arange(n_rows)
+        if n_rows > FOLD_ROWS:
+            spread = np.linspace(0, n_rows - 1, FOLD_ROWS).astype(np.intp)
+            rows = np.union1d(spread, self.indices)
+        number = np.full(n_rows, -1)
+        number[rows] = np.arange(len(rows)) % min(FOLDS, len(rows))
+        parts = []
+        for fold in range(min(FOLDS, len(rows))):
+            training, test = rows[number[rows] != fold], rows[number[rows] == fold]
+            columns = np.flatnonzero(number[self.indices] != fold)
+            if len(columns) == 0:  # a single landmark, in this fold
+                continue
+            cut = self.squared[:, columns]
+            indices = np.searchsorted(training, self.indices[columns])
+            known = KernelMixture(cut[training], self.mass[training], indices, self.n_features)
+            parts.append(Fold(known, cut[test], self.mass[test]))
+        return parts
+
+
+@dataclass
+class Fold:
+    """Rows to learn from, and the distances and weights of the rows held out."""
+
+    training: KernelMixture
+    squared: np.ndarray
+    mass: np.ndarray
+
+    def held_out_likelihood(self, bandwidth: float, C: float) -> float:
+        """Log-likelihood of the rows held out."""
+        result = self.training.fit(bandwidth, C, ROUGH, ROUGH_ROUNDS).result
+        logarithms = log_mixture(self.squared[:, result.terms], result.coef[:, 0], bandwidth)
+        height = log_height(bandwidth, self.training.n_features)
+        return float(self.mass @ (logarithms + height))
+
+
+def climb(score: Callable[[float], float], start: float) -> float:
+    """Return the place of the largest score, on a grid of constant ratio around ``start``.
+
+    From the start down, then up, each way until no longer an improvement: small bandwidths are
+    slow to fit, and far from the best none is worth a look.
+    """
+    best, highest = start, score(start)
+    for ratio in (1.0 / RATIO, RATIO):
+        place, worse = start, 0
+        while worse < PATIENCE and 1.0 / FARTHEST < place / start < FARTHEST:
+            place *= ratio
+            value = score(place)
+            if value > highest:
+                best, highest, worse = place, value, 0
+            else:
+                worse += 1
+    return best

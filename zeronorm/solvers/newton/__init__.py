@@ -1,0 +1,1 @@
+"""The smoothed hinge and its relatives, by Newton steps."""

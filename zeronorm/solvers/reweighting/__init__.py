@@ -1,0 +1,1 @@
+"""Solve, take new weights, drop what vanished, repeat."""

@@ -1,0 +1,379 @@
+"""The command line: ``zeronorm fit``, ``zeronorm predict`` and ``zeronorm select``."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table as ScreenTable
+from rich.text import Text
+
+from zeronorm import __version__
+from zeronorm.base.progress import counting_bar
+from zeronorm.tables.comparison import Plan, Result, Rows, compare, count_fits
+from zeronorm.tables.interruption import Interruption, ignore_signals, interruptible, start_workers
+from zeronorm.tables.model import TableEncoder, TableModel, check_output, save_text
+from zeronorm.tables.reading import (
+    MAX_LEVELS,
+    Table,
+    TableError,
+    Target,
+    infer_columns,
+    read_table,
+    read_target,
+    to_matrix,
+)
+from zeronorm.tables.selection import ColumnChoice, choose_columns
+
+app = typer.Typer(
+    help="Sparse kernel classifiers for CSV files.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+)
+
+
+# What `fit` and `select` both take.
+TrainingData = Annotated[Path, typer.Argument(metavar="DATA.csv", help="Rows with known classes.")]
+TargetColumn = Annotated[str, typer.Option(metavar="COLUMN", help="The column to predict.")]
+Folds = Annotated[int, typer.Option(min=3, help="Folds on which the error is measured.")]
+Drop = Annotated[
+    list[str], typer.Option(metavar="COLUMN", help="Leave this column out. May be repeated.")
+]
+Category = Annotated[
+    list[str],
+    typer.Option(metavar="COLUMN", help="Numbers in it are categories. May be repeated."),
+]
+Processes = Annotated[int, typer.Option(help="Processes to use; -1 is one a core.")]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line with these arguments, or with those of the process, and exit."""
+    app(arguments, prog_name="zeronorm")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"zeronorm {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and stop."
+        ),
+    ] = False,
+) -> None:
+    """Sparse kernel classifiers for CSV files."""
+
+
+@app.command()
+def fit(
+    data: TrainingData,
+    target: TargetColumn,
+    out: Annotated[
+        Path | None, typer.Option(metavar="MODEL.json", help="Where to save the sparse model.")
+    ] = None,
+    folds: Folds = 5,
+    terms: Annotated[
+        int | None,
+        typer.Option(min=1, help="Kernel terms of the sparse model; otherwise it chooses."),
+    ] = None,
+    drop: Drop = [],  # noqa: B006 (typer copies it)
+    category: Category = [],  # noqa: B006
+    n_jobs: Processes = -1,
+    random_state: Annotated[int, typer.Option(min=0, help="Seed of folds and draws.")] = 0,
+) -> None:
+    """Compare a tuned SVC with a sparse classifier on DATA.csv, and save the sparse one.
+
+    Text columns become categories, gaps are filled, numbers are standardised; all of that is saved
+    with the model, so that `zeronorm predict` takes the raw file.
+    """
+    with _clean_end():
+        _check_processes(n_jobs)
+        if out is not None:
+            _check_out(out, data)
+        table, classes = _training_rows(data, target, folds)
+        columns, notes = infer_columns(table, leave_out={target, *drop}, as_category=category)
+        _print_notes(notes)
+        rows = Rows(to_matrix(table, columns), classes.codes, TableEncoder(columns))
+        _check_terms(terms, len(rows.y), folds)
+        with counting_bar(
+            Console(stderr=True), count_fits(folds), "tuning and fitting"
+        ) as counter_path:
+            start_workers(n_jobs)
+            plan = Plan(folds, n_jobs, random_state, counter_path, terms or "auto")
+            results = compare(rows, plan)
+        models = [
+            TableModel(target, classes.classes, r.final.encoder, r.final.expansion) for r in results
+        ]
+        _print_notes(
+            f"{r.name} did not converge: {r.final.warning}" for r in results if r.final.warning
+        )
+        with _screen():
+            title = f"{data.name}: {target}"
+            Console().print(comparison_table(results, models, classes, title))
+        if out is not None:
+            ignore_signals()
+            models[-1].save(out)
+            _print_notes([f"Saved {results[-1].name} as {out}."])
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL.json", help="What `fit --out` saved.")],
+    data: Annotated[Path, typer.Argument(metavar="NEW.csv", help="Rows to predict.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="PREDICTIONS.csv", help="Where to write; otherwise to the screen."),
+    ] = None,
+) -> None:
+    """Predict the class of every row of NEW.csv, as a CSV file with one column.
+
+    The columns may stand in any order; those that the model does not know are passed over.
+    """
+    with _clean_end():
+        if out is not None:
+            _check_out(out, model, data)
+        fitted = TableModel.load(model)
+        predictions = fitted.predict(read_table(data))
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([[fitted.target], *zip(predictions)])
+        if out is not None:
+            ignore_signals()
+            save_text(out, text.getvalue())
+    if out is None:
+        with _one_sentence_errors(), _screen():
+            typer.echo(text.getvalue(), nl=False)
+
+
+@app.command()
+def select(
+    data: TrainingData,
+    target: TargetColumn,
+    features: Annotated[int, typer.Option(min=1, help="How many columns to select.")] = 20,
+    norm: Annotated[str, typer.Option(help="Norm of the rounds, l2 or l1.")] = "l2",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "--out",
+            metavar="REDUCED.csv",
+            help="Where to write the target and the selected columns.",
+        ),
+    ] = None,
+    folds: Folds = 5,
+    drop: Drop = [],  # noqa: B006 (typer copies it)
+    category: Category = [],  # noqa: B006
+    n_jobs: Processes = -1,
+    random_state: Annotated[int, typer.Option(min=0, help="Seed of the folds.")] = 0,
+) -> None:
+    """Select the columns of DATA.csv that tell the classes apart, by AROM, best first.
+
+    Beside them stands the cross-validated error of a linear SVM on so many columns, selected anew
+    in every fold. A column of categories is selected as a whole.
+    """
+    with _clean_end():
+        _check_processes(n_jobs)
+        if norm not in ("l1", "l2"):
+            raise TableError(f"--norm is 'l2' or 'l1', not '{norm}'.")
+        if out is not None:
+            _check_out(out, data)
+        table, classes = _training_rows(data, target, folds)
+        columns, notes = infer_columns(table, leave_out={target, *drop}, as_category=category)
+        _print_notes(notes)
+        if features > len(columns):
+            _print_notes([f"There are {len(columns)} columns to select from; all are taken."])
+            features = len(columns)
+        rows = Rows(to_matrix(table, columns), classes.codes, TableEncoder(columns))
+        with counting_bar(Console(stderr=True), folds + 1, "selecting") as counter_path:
+            start_workers(n_jobs)
+            plan = Plan(folds, n_jobs, random_state, counter_path)
+            choice = choose_columns(rows, plan, features, norm)
+        _print_notes([choice.warning] if choice.warning else [])
+        with _screen():
+            Console().print(choice_table(choice, classes, title=f"{data.name}: {target}"))
+        if out is not None:
+            chosen = {columns[place].name for place in choice.order}
+            reduced = read_table(data).to_csv([target, *chosen])
+            ignore_signals()
+            save_text(out, reduced)
+            _print_notes([f"Saved '{target}' and {len(chosen)} columns as {out}."])
+
+
+@contextmanager
+def _clean_end() -> Iterator[None]:
+    """Let an error, and an interruption before anything is written, end in a sentence."""
+    try:
+        with _one_sentence_errors(), interruptible():
+            yield
+    except Interruption as interruption:
+        typer.echo("Interrupted; nothing was written.", err=True)
+        raise typer.Exit(interruption.exit_code) from None
+
+
+@contextmanager
+def _one_sentence_errors() -> Iterator[None]:
+    """Turn what is wrong with a file into one sentence on stderr and exit code 2."""
+    try:
+        yield
+    except TableError as error:
+        typer.echo(f"zeronorm: {error}", err=True)
+        raise typer.Exit(2) from None
+
+
+@contextmanager
+def _screen() -> Iterator[None]:
+    """Say that the disk behind a redirected output is full; a reader may leave a pipe early."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise TableError(f"Standard output cannot be written: {error.strerror}.") from None
+
+
+def _print_notes(notes: Iterable[str]) -> None:
+    for note in notes:
+        typer.echo(note, err=True)
+
+
+def _check_terms(terms: int | None, n_rows: int, folds: int) -> None:
+    fewest = n_rows - -(-n_rows // folds)
+    if terms is not None and terms > fewest:
+        raise TableError(
+            f"--terms {terms} is more than the {fewest} rows of a training fold; take fewer terms."
+        )
+
+
+def _check_processes(n_jobs: int) -> None:
+    if n_jobs == 0:
+        raise TableError("--n-jobs 0 is no number of processes; take 1 or more, or -1.")
+
+
+def _check_out(out: Path, *inputs: Path) -> None:
+    """Say now, not after minutes of work, that the output cannot be written."""
+    check_output(out)
+    for path in inputs:
+        if out.exists() and path.exists() and out.samefile(path):
+            raise TableError(f"{out} is an input; give the output another name.")
+
+
+def _training_rows(path: Path, target: str, folds: int) -> tuple[Table, Target]:
+    """Return the rows whose class is known, with enough of every class."""
+    table = read_table(path)
+    classes = read_target(table, target)
+    known = classes.codes >= 0
+    if not known.all():
+        _print_notes(
+            [f"Left out {np.sum(~known)} of {len(known)} rows: their '{target}' is missing."]
+        )
+        table, classes = table.rows(known), Target(classes.codes[known], classes.classes)
+    if len(classes.classes) > MAX_LEVELS:
+        raise TableError(
+            f"Column '{target}' of {path} holds {len(classes.classes)} different values, too many "
+            f"to be classes (more than {MAX_LEVELS}); is it the right column?"
+        )
+    sizes = np.bincount(classes.codes)
+    if sizes.min() < folds:
+        raise TableError(
+            f"Class '{classes.classes[sizes.argmin()]}' of column '{target}' has fewer rows "
+            f"({sizes.min()}) than there are folds ({folds}); lower --folds (3 at the least), "
+            "or take its rows out."
+        )
+    return table, classes
+
+
+def comparison_table(
+    results: Sequence[Result], models: Sequence[TableModel], classes: Target, title: str
+) -> ScreenTable:
+    """Return the table that `fit` prints: one column for each contender."""
+    folds = len(results[0].fold_errors)
+    n_rows = len(classes.codes)
+    screen = ScreenTable(
+        title=Text(title),
+        caption=Text(
+            f"Error: {folds}-fold cross-validation, everything chosen inside the training folds, "
+            f"± standard error. {_guessing(classes)} Times are of one core."
+        ),
+    )
+    screen.add_column()
+    for result in results:
+        screen.add_column(result.name, justify="right")
+    finals = [result.final for result in results]
+    lines = {
+        "error": [f"{_percent(r.error)} ± {100 * r.standard_error:.1f}" for r in results],
+        "kernel terms": [f"{model.expansion.n_terms}" for model in models],
+        "fit time": [_duration(final.fit_seconds) for final in finals],
+        "time to predict 100 000 rows": [_duration(r.prediction_seconds) for r in results],
+        "size of the saved model": [_size(len(model.to_json().encode())) for model in models],
+        "C, gamma": [f"{_short(f.classifier.C)}, {_short(f.classifier.gamma)}" for f in finals],
+        "tuned on": [_rows(final.tuned_rows, n_rows) for final in finals],
+        "fitted on": [_rows(final.fitted_rows, n_rows) for final in finals],
+    }
+    for label, cells in lines.items():
+        screen.add_row(label, *cells)
+    return screen
+
+
+def choice_table(choice: ColumnChoice, classes: Target, title: str) -> ScreenTable:
+    """Return the table that `select` prints: one line for each column, best first."""
+    screen = ScreenTable(
+        title=Text(title),
+        caption=Text(
+            "Error of a linear SVM on this column and those above it, "
+            f"{choice.folds}-fold cross-validation with the selection redone in every fold, "
+            f"± standard error. {_guessing(classes)}"
+        ),
+    )
+    screen.add_column("", justify="right")
+    screen.add_column("column")
+    screen.add_column("error", justify="right")
+    measured = zip(choice.sizes, choice.errors, choice.standard_errors, strict=True)
+    texts = {size: f"{_percent(error)} ± {100 * spread:.1f}" for size, error, spread in measured}
+    for rank, name in enumerate(choice.names, start=1):
+        screen.add_row(str(rank), Text(name), texts.get(rank, ""))
+    return screen
+
+
+def _guessing(classes: Target) -> str:
+    commonest = np.bincount(classes.codes).max() / len(classes.codes)
+    return f"Always guessing the commonest class: {_percent(1 - commonest)}."
+
+
+def _short(number: float) -> str:
+    return f"{float(f'{number:.2g}'):g}"  # two digits, and 100 rather than 1e+02
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 0.1:
+        return f"{1000 * seconds:.1f} ms"
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms"
+    return f"{seconds:.1f} s"
+
+
+def _size(n_bytes: int) -> str:
+    if n_bytes < 1_000_000:
+        return f"{n_bytes / 1000:.1f} kB"
+    return f"{n_bytes / 1_000_000:.1f} MB"
+
+
+def _rows(used: int, total: int) -> str:
+    """Return how many rows were used, and of how many where it was not all of them."""
+    spaced = f"{used:,}".replace(",", " ")
+    return f"{spaced} rows" if used == total else f"{spaced} of {total:,} rows".replace(",", " ")
