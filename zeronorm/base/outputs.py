@@ -1,56 +1,90 @@
-"""Several outputs, each solved by itself, as one fit."""
+"""Several outputs, one class against the rest each, solved by themselves, as one fit."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
-from zeronorm.base.training_set import Fit
+from zeronorm.base.training_set import Fit, gap_warning
+from zeronorm.solvers.reweighting.loop import Reweighted
+
+#: How the records of the outputs are joined; what is not named is summed.
+JOIN: dict[str, Callable[..., np.ndarray]] = {"gap": np.max, "strength": np.min}
 
 
-class Output(Protocol):
-    """What a solver returns for one output; a line of its history is terms, objective, gap."""
+def join_outputs(
+    coefs: Sequence[np.ndarray],
+    intercepts: Sequence[float],
+    histories: Sequence[dict[str, list[float]]],
+    n_iter: int,
+    warning: str | None = None,
+) -> Fit:
+    """Put the outputs together.
 
-    coef: np.ndarray
-    intercept: float
-    gap: float
-    steps: int
-
-    @property
-    def objective(self) -> float:
-        """Value of the objective."""
-
-    @property
-    def history(self) -> list[tuple[int, float, float]]:
-        """Terms, objective and relative gap of every round."""
-
-
-def join_outputs(parts: Sequence[Output], tolerance: float, name: str, advice: str) -> Fit:
-    """Put the outputs together; a warning if one of them has too large a gap."""
-    coef = np.column_stack([part.coef for part in parts])
+    Parameters
+    ----------
+    coefs : sequence of ndarray of shape (n_candidates,)
+        Coefficients of each output.
+    intercepts : sequence of float
+        Intercepts.
+    histories : sequence of dict
+        The record of each output, "terms" and "objective" among them.
+    n_iter : int
+        Iterations of the whole.
+    warning : str, optional
+        What to warn of.
+    """
+    coef = np.column_stack(coefs)
     terms = np.flatnonzero(coef.any(axis=1))
-    gap = max(part.gap for part in parts)
-    warning = None
-    if not gap <= tolerance:
-        warning = f"{name} has a duality gap of {gap:.1e} (tol={tolerance:g}). {advice}"
-    rounds = max(len(part.history) for part in parts)
-    # An output that is done earlier stays as it is.
-    lines = [[part.history[min(i, len(part.history) - 1)] for part in parts] for i in range(rounds)]
-    columns = np.array(lines, dtype=float)
-    history = {
-        "terms": columns[:, :, 0].sum(axis=1).astype(np.intp),
-        "objective": columns[:, :, 1].sum(axis=1),
-        "gap": columns[:, :, 2].max(axis=1),
-    }
-    history["terms"][-1] = len(terms)  # outputs share vectors
-    return Fit(
-        terms,
-        coef[terms],
-        np.array([part.intercept for part in parts]),
-        float(history["objective"][-1]),
+    rounds = max(len(history["terms"]) for history in histories)
+    history = {}
+    for key in histories[0]:
+        # An output that is done earlier stays as it is.
+        lines = [np.resize(h[key] + h[key][-1:] * rounds, rounds) for h in histories]
+        history[key] = JOIN.get(key, np.sum)(np.array(lines), axis=0)
+    history["terms"] = history["terms"].astype(np.intp)
+    history["terms"][-1] = len(terms)  # outputs may share vectors
+    objective = float(history["objective"][-1])
+    return Fit(terms, coef[terms], np.array(intercepts), objective, n_iter, history, warning)
+
+
+def join_certified(parts: Sequence[Any], tolerance: float, name: str, advice: str) -> Fit:
+    """Put solutions with a certificate together; a warning if one has too large a gap."""
+    return join_outputs(
+        [part.coef for part in parts],
+        [part.intercept for part in parts],
+        [part.history for part in parts],
         max(1, sum(part.steps for part in parts)),
-        history,
+        gap_warning(name, max(part.gap for part in parts), tolerance, advice),
+    )
+
+
+def join_reweighted(
+    results: Sequence[Reweighted], tolerance: float, name: str, *, kind: str, if_stuck: str
+) -> Fit:
+    """Put the results of the reweighting loop together; a warning if one has not settled.
+
+    ``kind`` names the gap of the weighted problems, ``if_stuck`` is what to say or do where
+    rounding ended the loop.
+    """
+    warning, unsettled = None, [r for r in results if not r.is_converged(tolerance)]
+    if unsettled:
+        worst = max(unsettled, key=lambda result: max(result.change, result.gap))
+        is_stuck = worst.is_stuck or worst.open_gap > tolerance
+        warning = (
+            f"{name} stopped after {worst.rounds} rounds with a relative change of "
+            f"{worst.change:.1e} and a {kind} of {worst.gap:.1e} (tol={tolerance:g}). "
+            + (if_stuck if is_stuck else "Raise max_iter or tol.")
+        )
+    fit = join_outputs(
+        [result.all_coef for result in results],
+        [result.intercept for result in results],
+        [result.history for result in results],
+        max(result.rounds for result in results),
         warning,
     )
+    if (fit.history["strength"] == 1.0).all():
+        del fit.history["strength"]  # nothing was annealed
+    return fit

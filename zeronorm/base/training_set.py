@@ -14,6 +14,9 @@ from zeronorm.kernels import Kernel
 #: Sparse rows with no more entries than this, zeros included, may as well be plain arrays.
 DENSE_ENTRIES = 4_000_000
 
+#: What to do where a problem is too badly conditioned to be solved.
+ADVICE = "Standardise the features, or take a more moderate C."
+
 #: Most that the costs of all rows may sum to. Solvers work with squares, times kernel values.
 LARGEST_COST = 1e100
 
@@ -122,6 +125,11 @@ class TrainingProblem:
         """The kernel function."""
         return self.training.kernel
 
+    @property
+    def outputs(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Targets and costs of the hinges of each output."""
+        return list(zip(self.targets.T, self.output_cost.T, strict=True))
+
 
 @dataclass
 class Fit:
@@ -189,14 +197,11 @@ def check_cost(cost: np.ndarray) -> None:
         )
 
 
-def gap_warning(gap: float, tolerance: float) -> str | None:
-    """Return a sentence if coefficients are not solved to the duality gap that was asked for."""
+def gap_warning(name: str, gap: float, tolerance: float, advice: str = ADVICE) -> str | None:
+    """Return a sentence if a problem is not solved to the duality gap that was asked for."""
     if gap <= tolerance:
         return None
-    return (
-        f"The coefficients have a relative duality gap of {gap:.1e} (tol={tolerance:g}). "
-        "Standardise the features, or take a more moderate C."
-    )
+    return f"{name} has a relative duality gap of {gap:.1e} (tol={tolerance:g}). {advice}"
 
 
 def learned_expansion(

@@ -25,13 +25,13 @@ from typing import Any
 import numpy as np
 
 from zeronorm.base.candidates import SparseKernelClassifier
-from zeronorm.base.outputs import join_outputs
+from zeronorm.base.outputs import join_certified
 from zeronorm.base.training_set import Fit, Learned, TrainingProblem
 from zeronorm.checks import check_integer, check_positive, is_number
 from zeronorm.kernels import Kernel
 from zeronorm.solvers.newton.gcv import criteria, hat_matrix, working_problem
 from zeronorm.solvers.newton.smooth_hinge import SmoothHingePath
-from zeronorm.solvers.newton.solution import OutputSolution
+from zeronorm.solvers.solution import Solution
 
 #: What "gcv" tries: λ in units of the smallest that leaves no term, gamma in those of "scale".
 LAMS = (0.3, 0.1, 0.03, 0.01, 0.003)
@@ -175,11 +175,11 @@ class IRWLSClassifier(SparseKernelClassifier):
                 )
             check_grid("gamma", self.gamma, ("gcv", "scale", "auto"))
 
-    def _lams(self, path: SmoothHingePath) -> list[float]:
+    def _lams(self, paths: list[SmoothHingePath]) -> list[float]:
         """Values of λ to look at, the largest first: a path that starts with few terms."""
         if isinstance(self.lam, str):
             # A constant kernel has no terms at any λ.
-            unit = path.largest_penalty() or 1.0
+            unit = max(path.largest_penalty() for path in paths) or 1.0
             return [share * unit for share in LAMS]
         return sorted(map(float, np.ravel(self.lam)), reverse=True)
 
@@ -209,13 +209,13 @@ class IRWLSClassifier(SparseKernelClassifier):
             values = problem.values
             if kernel is not training.kernel:
                 values = kernel.matrix(training.data, problem.vectors)
-            machine = SmoothHingePath(values, problem.targets, problem.output_cost, self.delta)
-            for lam in self._lams(machine):
-                parts = machine.solve(lam, max_steps=self.max_iter)
+            paths = [SmoothHingePath(values, *output, self.delta) for output in problem.outputs]
+            for lam in self._lams(paths):
+                parts = [one.solve(lam, max_steps=self.max_iter) for one in paths]
                 found: dict[str, float] = {
                     "gamma": kernel.gamma,
                     "lam": lam,
-                    **self._judge(parts, machine, lam),
+                    **self._judge(parts, paths, lam),
                     "terms": float(np.any([part.coef for part in parts], axis=0).sum()),
                     "gap": max(part.gap for part in parts),
                 }
@@ -227,7 +227,7 @@ class IRWLSClassifier(SparseKernelClassifier):
         training.kernel, self.lam_, parts = best
         self.gcv_path_ = {key: np.array(value) for key, value in path.items()}
         advice = "Raise max_iter or tol, or take a larger lam."
-        return join_outputs(parts, self.tol, type(self).__name__, advice)
+        return join_certified(parts, self.tol, type(self).__name__, advice)
 
     def _with_choices(self, learned: Learned) -> IRWLSClassifier:
         again = copy.copy(self)
@@ -235,14 +235,15 @@ class IRWLSClassifier(SparseKernelClassifier):
         return again
 
     def _judge(
-        self, parts: list[OutputSolution], machine: SmoothHingePath, lam: float
+        self, parts: list[Solution], paths: list[SmoothHingePath], lam: float
     ) -> dict[str, float]:
         """Both criteria and the trace of the hat matrix, summed over the outputs."""
         total = {"gcv": 0.0, "loo": 0.0, "trace": 0.0}
-        for part, target, cost in zip(parts, machine.targets.T, machine.cost.T, strict=True):
+        for part, path in zip(parts, paths, strict=True):
+            target, cost = path.hinge.target, path.hinge.cost
             weight, _ = working_problem(part.scores, target, cost, part.dual, self.delta)
             terms = np.flatnonzero(part.coef)
-            left, right = hat_matrix(machine.values[:, terms], part.coef[terms], weight, lam)
+            left, right = hat_matrix(path.values[:, terms], part.coef[terms], weight, lam)
             trace = float(np.einsum("ij,ji->", left, right))
             gcv, loo = criteria(part.scores, target, cost, trace)
             for key, value in zip(total, (gcv, loo, trace), strict=True):

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from zeronorm.base.candidates import SparseKernelClassifier
-from zeronorm.base.outputs import join_outputs
+from zeronorm.base.outputs import join_certified
 from zeronorm.base.training_set import Fit, TrainingProblem, own_class_factors
 from zeronorm.solvers.linear_programs.hinge_lp import Box, solve_one_norm
 
@@ -139,13 +139,11 @@ class OneNormSVC(SparseKernelClassifier):
 
     def _solve(self, problem: TrainingProblem) -> Fit:
         parts = [
-            solve_one_norm(problem.values, target, cost, box)
-            for target, cost, box in zip(
-                problem.targets.T, problem.output_cost.T, self._boxes(problem), strict=True
-            )
+            solve_one_norm(problem.values, *output, box)
+            for output, box in zip(problem.outputs, self._boxes(problem), strict=True)
         ]
         advice = "Standardise the features, or take a more moderate C."
-        return join_outputs(parts, self.tol, type(self).__name__, advice)
+        return join_certified(parts, self.tol, type(self).__name__, advice)
 
 
 class LinearProgrammingSVC(OneNormSVC):

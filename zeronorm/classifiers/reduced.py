@@ -166,7 +166,7 @@ class ReducedSVC(SparseKernelClassifier):
             features = features @ to_coef
         solution = LargeMargin(problem.targets, problem.output_cost).certified(features, self.tol)
         coef = solution.weights if to_coef is None else to_coef @ solution.weights
-        warning = gap_warning(solution.gap, self.tol)
+        warning = gap_warning("ReducedSVC", solution.gap, self.tol)
         history = {
             "terms": np.array([len(coef)]),
             "objective": np.array([solution.value]),

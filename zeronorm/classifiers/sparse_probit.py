@@ -28,11 +28,12 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from zeronorm.base.rounds import fit_of_rounds, output_problems
+from zeronorm.base.outputs import join_reweighted
 from zeronorm.base.training_set import Fit, TrainingProblem
 from zeronorm.checks import check_integer
 from zeronorm.classifiers.probabilistic import ProbabilisticClassifier
-from zeronorm.solvers.newton.smooth_ridge import ProbitLoss, SmoothRidge
+from zeronorm.solvers.losses import Probit
+from zeronorm.solvers.newton.smooth_ridge import SmoothRidge
 from zeronorm.solvers.reweighting.loop import Penalty, reweight
 
 
@@ -156,20 +157,19 @@ class SparseProbitClassifier(ProbabilisticClassifier):
 
     def _solve(self, problem: TrainingProblem) -> Fit:
         # The probabilities of one class against the rest need the rows as they are: no factors.
-        cost = np.broadcast_to(problem.cost[:, None], problem.targets.shape)
+        loss = Probit(problem.cost)
         results = [
             reweight(
-                SmoothRidge(*data, ProbitLoss()),
+                SmoothRidge(problem.values, target, loss),
                 Penalty(0.0, 2),
                 max_rounds=self.max_iter,
                 tolerance=self.tol,
                 anneal=True,
             )
-            for data in output_problems(problem, cost)
+            for target in problem.targets.T
         ]
-        return fit_of_rounds(
+        return join_reweighted(
             results,
-            problem.values.shape[1],
             self.tol,
             "SparseProbitClassifier",
             kind="gap",

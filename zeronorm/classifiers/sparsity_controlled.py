@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from zeronorm.base.candidates import SparseKernelClassifier
-from zeronorm.base.outputs import join_outputs
+from zeronorm.base.outputs import join_certified
 from zeronorm.base.training_set import Fit, TrainingProblem
 from zeronorm.checks import check_integer, check_positive
 from zeronorm.solvers.newton.hinge_lasso import HingeLasso
@@ -138,7 +138,7 @@ class SparsityControlledSVC(SparseKernelClassifier):
             HingeLasso(problem.values, target, cost, gram).solve(
                 self.lam, self.tol, max_steps=self.max_iter
             )
-            for target, cost in zip(problem.targets.T, problem.output_cost.T, strict=True)
+            for target, cost in problem.outputs
         ]
         advice = "Raise max_iter or tol, or take a more moderate C."
-        return join_outputs(parts, self.tol, type(self).__name__, advice)
+        return join_certified(parts, self.tol, type(self).__name__, advice)

@@ -24,12 +24,17 @@ from typing import Any
 import numpy as np
 
 from zeronorm.base.candidates import SparseKernelClassifier
-from zeronorm.base.rounds import fit_of_rounds, output_problems
+from zeronorm.base.outputs import join_certified, join_reweighted
+from zeronorm.base.sampling import stratified_rows
 from zeronorm.base.training_set import Fit, TrainingProblem
 from zeronorm.checks import check_integer, check_not_negative
 from zeronorm.solvers.linear_programs.hinge_lp import HingeLP, solve_largest_coefficient
 from zeronorm.solvers.reweighting.loop import Penalty, reweight
 from zeronorm.solvers.reweighting.weighted_hinge import HingeRidge
+
+#: Steering rounds with many columns look at so many rows, at least this many of each class, where
+#: there are more than twice as many.
+SAMPLE_ROWS, SAMPLE_PER_CLASS = 4000, 400
 
 
 class ZeroNormSVC(SparseKernelClassifier):
@@ -193,23 +198,35 @@ class ZeroNormSVC(SparseKernelClassifier):
             return self._solve_infinity_norm(problem)
         quadratic = self._rkhs_norm(problem)
         results = []
-        for data in output_problems(problem, problem.output_cost):
+        # Each class against the rest chooses its own terms. Sharing them by one penalty on all the
+        # coefficients of a vector gives fewer vectors, but on generated problems with 3 to 30
+        # classes an error that is 3 points higher: few vectors with large coefficients, which
+        # cancel each other.
+        for target, cost in problem.outputs:
             if self.variant == "A":
-                weighted: HingeRidge | HingeLP = HingeRidge(*data, quadratic=quadratic)
+                data = problem.values, target, cost, quadratic, self._sample(target)
+                weighted: HingeRidge | HingeLP = HingeRidge(*data)
             else:
-                weighted = HingeLP(*data, multiplicative=self.variant == "W")
+                weighted = HingeLP(problem.values, target, cost, self.variant == "W")
             penalty = Penalty(float(self.p), 2 if self.variant == "A" else 1)
             results.append(
                 reweight(weighted, penalty, max_rounds=self.max_iter, tolerance=self.tol)
             )
-        return fit_of_rounds(
+        return join_reweighted(
             results,
-            problem.values.shape[1],
             self.tol,
             "ZeroNormSVC",
             kind="duality gap",
             if_stuck="Rounding allows no further: take a larger gamma or a smaller C.",
         )
+
+    @staticmethod
+    def _sample(target: np.ndarray) -> np.ndarray | None:
+        """Rows for the early rounds, where there are many; the same for the same labels."""
+        if len(target) <= 2 * SAMPLE_ROWS:
+            return None
+        codes, random = (target > 0).astype(np.intp), np.random.RandomState(0)
+        return stratified_rows(codes, SAMPLE_ROWS, random, least=SAMPLE_PER_CLASS)
 
     def _rkhs_norm(self, problem: TrainingProblem) -> np.ndarray | None:
         if self.rkhs_weight == 0:
@@ -217,19 +234,8 @@ class ZeroNormSVC(SparseKernelClassifier):
         return self.rkhs_weight * problem.gram("rkhs_weight")
 
     def _solve_infinity_norm(self, problem: TrainingProblem) -> Fit:
-        solutions = [
+        parts = [
             solve_largest_coefficient(problem.values, target, cost)
-            for target, cost in zip(problem.targets.T, problem.output_cost.T, strict=True)
+            for target, cost in problem.outputs
         ]
-        coef, intercept, objectives, gaps = map(np.array, zip(*solutions, strict=True))
-        terms = np.flatnonzero(np.abs(coef).max(axis=0))
-        objective, gap = float(objectives.sum()), float(gaps.max())
-        warning = None
-        if not gap <= self.tol:
-            warning = f"The linear program has a duality gap of {gap:.1e} (tol={self.tol:g})."
-        history = {
-            "terms": np.array([len(terms)]),
-            "objective": np.array([objective]),
-            "gap": np.array([gap]),
-        }
-        return Fit(terms, coef.T[terms], intercept, objective, 1, history, warning)
+        return join_certified(parts, self.tol, "The linear program", "Take a more moderate C.")

@@ -244,7 +244,7 @@ class SparseKernelDensity(DensityMixin, BaseEstimator):
         fitted = data.fit(bandwidth, self.C, self.tol, self.max_iter)
         result = fitted.result
         self.bandwidth_ = bandwidth
-        self.weights_ = result.coef[:, 0] / result.coef.sum()
+        self.weights_ = result.coef / result.coef.sum()
         self.support_ = used[first[indices[result.terms]]]
         self.support_vectors_ = rows[indices[result.terms]]
         self.n_terms_ = len(self.weights_)

@@ -137,7 +137,7 @@ class VectorLearner:
             current.kernel,
             current.value,
         )
-        warning = gap_warning(current.solution.gap, tolerance)
+        warning = gap_warning("The learned model", current.solution.gap, tolerance)
         history = {key: np.array(values) for key, values in self.history.items()}
         steps = self.descent.steps
         return Learned(expansion, None, current.value, steps, history, warning)

@@ -23,6 +23,7 @@ constant ridge on the diagonal of K^z keeps it invertible when vectors meet.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -30,9 +31,10 @@ import numpy as np
 from scipy.optimize import minimize
 
 from zeronorm.kernels import Kernel
-from zeronorm.solvers.design import ScaledRows, per_output
+from zeronorm.solvers.design import Design, per_output
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
 from zeronorm.solvers.newton.rounded_hinge import solve_rounded_hinge
+from zeronorm.solvers.solution import Solution
 
 #: Ridge on K^z, as a share of the mean diagonal of the kernel.
 RIDGE = 1e-8
@@ -69,7 +71,7 @@ class Descent:
 
 
 @dataclass
-class Solution:
+class SpanSolution:
     """Optimum for fixed vectors: value, v (m x outputs), a (n x outputs), b, duality gap."""
 
     value: float
@@ -82,7 +84,7 @@ class Solution:
 class Task(Protocol):
     """What is asked of the small space that the vectors span."""
 
-    def solve(self, features: np.ndarray, start: np.ndarray | None) -> Solution:
+    def solve(self, features: np.ndarray, start: np.ndarray | None) -> SpanSolution:
         """Optimum for the features Phi; ``start`` are weights v that may be near."""
 
 
@@ -98,11 +100,11 @@ class Projection:
     def __init__(self, signed_dual: np.ndarray) -> None:
         self.signed_dual = signed_dual
 
-    def solve(self, features: np.ndarray, start: np.ndarray | None) -> Solution:
+    def solve(self, features: np.ndarray, start: np.ndarray | None) -> SpanSolution:
         """Project (30)."""
         weights = features.T @ self.signed_dual
         value = -0.5 * float(np.sum(weights * weights))
-        return Solution(value, weights, self.signed_dual, np.zeros(self.signed_dual.shape[1]))
+        return SpanSolution(value, weights, self.signed_dual, np.zeros(self.signed_dual.shape[1]))
 
 
 class LargeMargin:
@@ -120,34 +122,33 @@ class LargeMargin:
         self.targets, self.cost = targets, per_output(cost, targets)
         self.intercept = np.zeros(targets.shape[1])
 
-    def solve(self, features: np.ndarray, start: np.ndarray | None) -> Solution:
+    def solve(self, features: np.ndarray, start: np.ndarray | None) -> SpanSolution:
         """Solve with the rounded hinge, from the last intercept."""
-        n, m = features.shape
-        rows = np.empty((n, m + 1))
-        rows[:, :m], rows[:, m] = features, 1.0
-        point = np.zeros((m + 1, len(self.intercept)))
-        point[m] = self.intercept
+        design = Design(features)
+        point = np.zeros((features.shape[1] + 1, len(self.intercept)))
+        point[-1] = self.intercept
         if start is not None:
-            point[:m] = start
-        outputs = [
-            solve_rounded_hinge(rows, target, cost, near)
+            point[:-1] = start
+        found = self._joined(
+            solve_rounded_hinge(design, target, cost, near)
             for target, cost, near in zip(self.targets.T, self.cost.T, point.T, strict=True)
-        ]
-        point = np.column_stack([output.point for output in outputs])
-        signed_dual = np.column_stack([output.signed_dual for output in outputs])
-        self.intercept = point[m]
-        return Solution(sum(output.value for output in outputs), point[:m], signed_dual, point[m])
+        )
+        self.intercept = found.intercept
+        return found
 
-    def certified(self, features: np.ndarray, tolerance: float) -> Solution:
+    def certified(self, features: np.ndarray, tolerance: float) -> SpanSolution:
         """Solve with the hinge as it is, to a relative duality gap."""
-        rows = ScaledRows(features, np.ones(features.shape[1]))
-        outputs = [
-            solve_hinge_ridge(rows, target, cost, tolerance=tolerance)
+        design = Design(features)
+        return self._joined(
+            solve_hinge_ridge(design, target, cost, tolerance=tolerance)
             for target, cost in zip(self.targets.T, self.cost.T, strict=True)
-        ]
-        return Solution(
-            sum(output.primal for output in outputs),
-            np.column_stack([output.weights for output in outputs]),
+        )
+
+    def _joined(self, solutions: Iterable[Solution]) -> SpanSolution:
+        outputs = list(solutions)
+        return SpanSolution(
+            sum(output.objective for output in outputs),
+            np.column_stack([output.coef for output in outputs]),
             np.column_stack([output.dual for output in outputs]) * self.targets,
             np.array([output.intercept for output in outputs]),
             max(output.gap for output in outputs),
@@ -197,7 +198,7 @@ class Prototypes:
         start = None if near is None else self.factor.T @ near
         self.accept(self.task.solve(self.features, start))
 
-    def accept(self, solution: Solution) -> None:
+    def accept(self, solution: SpanSolution) -> None:
         """Take a solution for these vectors as the current one."""
         self.solution = solution
         self.coef = np.linalg.solve(self.factor.T, solution.weights)

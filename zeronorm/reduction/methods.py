@@ -147,7 +147,7 @@ def place_vectors(reduction: Reduction, limits: Limits, *, train_again: bool) ->
         warning = descent.warning(limits.tol)
         if train_again:
             expansion, gap = trained_again(reduction, current, limits.tol)
-            warning = gap_warning(gap, limits.tol) or warning
+            warning = gap_warning("The model trained again", gap, limits.tol) or warning
         else:
             expansion = with_the_same_mean(given, current)
         found = reduction.judged(expansion)

@@ -14,10 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from zeronorm.solvers.design import ScaledRows
+from zeronorm.solvers.design import Design
 from zeronorm.solvers.elimination.columns import Columns
 from zeronorm.solvers.linear_programs.hinge_lp import HingeLP
-from zeronorm.solvers.newton.hinge_ridge import Start, solve_hinge_ridge
+from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
 from zeronorm.solvers.newton.squared_slack import Features, Gram, solve_squared_slack
 
 
@@ -155,14 +155,14 @@ class HingeSlack(_Euclidean):
         if columns.is_sparse or columns.n_rows <= columns.n_columns:
             values, vectors = np.linalg.eigh(columns.gram(scaling))
             factor = vectors * np.sqrt(np.maximum(values, 0.0))
-            rows = ScaledRows(factor, np.ones(len(values)))
+            design = Design(factor)
         else:
-            rows = ScaledRows(columns.values, scaling * np.sqrt(columns.multiplicity))
+            design = Design(columns.values, scaling * np.sqrt(columns.multiplicity))
         for k, target in enumerate(self.targets.T):
-            last, start = self.last[k], None
+            last = self.last[k]
             if last is not None:
-                start = Start(last.dual, last.intercept, rows.adjoint(target * last.dual))
-            self.last[k] = solve_hinge_ridge(rows, target, self.cost, start=start)
+                last.coef = design.adjoint(target * last.dual)[:-1]
+            self.last[k] = solve_hinge_ridge(design, target, self.cost, start=last)
         parts = self.last
         duals = [t * part.dual for t, part in zip(self.targets.T, parts, strict=True)]
         coef, slopes = self._of_dual(scaling, np.column_stack(duals))
@@ -172,7 +172,7 @@ class HingeSlack(_Euclidean):
             np.array([part.intercept for part in parts]),
             slopes,
             np.maximum(1.0 - margins, 0.0).max(axis=1),
-            sum(part.primal for part in parts),
+            sum(part.objective for part in parts),
             max(part.gap for part in parts),
         )
 
@@ -185,7 +185,7 @@ class LinearProgram:
     def __init__(self, columns: Columns, targets: np.ndarray, cost: np.ndarray) -> None:
         self.columns, self.targets = columns, targets
         self.cost = self.solved_cost = cost
-        self.program: HingeLP | None = None
+        self.programs: list[HingeLP] = []
 
     def size(self, scaling: np.ndarray) -> float:
         """Largest standard deviation of a rescaled column: the norm dual to the 1-norm."""
@@ -194,24 +194,31 @@ class LinearProgram:
     def keep(self, columns: np.ndarray) -> None:
         """Forget the other features."""
         self.columns.keep(columns)
-        if self.program is not None:
-            self.program.keep(columns)
+        for program in self.programs:
+            program.keep(columns)
 
     def solve(self, scaling: np.ndarray) -> RoundSolution:
         """Solve with the columns multiplied by ``scaling``."""
-        if self.program is None or self.cost is not self.solved_cost:
+        if not self.programs or self.cost is not self.solved_cost:
             values: Any = self.columns.values
             if self.columns.is_sparse:
                 values = SparseValues(values)
-            self.program = HingeLP(values, self.targets, self.cost, multiplicative=True)
+            self.programs = [
+                HingeLP(values, target, self.cost, multiplicative=True) for target in self.targets.T
+            ]
             self.solved_cost = self.cost
-        found = self.program.solve(scaling, 0.0)
-        duals = [t * p.beta for t, p in zip(self.targets.T, self.program.programs, strict=True)]
-        slopes = scaling * np.abs(self.columns.adjoint(np.column_stack(duals))).sum(axis=1)
-        margins = self.targets * (self.program.values @ found.coef + found.intercept)
-        objective = found.loss + float((np.abs(found.coef) / scaling[:, None]).sum())
+        found = [program.solve(scaling, 0.0) for program in self.programs]
+        coef = np.column_stack([part.coef for part in found])
+        intercept = np.array([part.intercept for part in found])
+        duals = self.targets * np.column_stack([program.dual for program in self.programs])
+        slopes = scaling * np.abs(self.columns.adjoint(duals)).sum(axis=1)
+        margins = self.targets * (self.programs[0].values @ coef + intercept)
+        objective = sum(part.loss for part in found)
+        objective += float((np.abs(coef) / scaling[:, None]).sum())
         slack = np.maximum(1.0 - margins, 0.0).max(axis=1)
-        return RoundSolution(found.coef, found.intercept, slopes, slack, objective, found.gap)
+        return RoundSolution(
+            coef, intercept, slopes, slack, objective, max(part.gap for part in found)
+        )
 
 
 class SparseValues:

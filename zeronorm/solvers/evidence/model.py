@@ -25,7 +25,7 @@ from typing import Protocol
 
 import numpy as np
 
-from zeronorm.solvers.design import GRAM_ROWS, column_sizes
+from zeronorm.solvers.design import blocks, column_sizes
 
 #: A function with no more than this left of its squared size is a combination of others.
 IN_SPAN = 1e-10
@@ -128,8 +128,7 @@ class Basis:
         # Where little is left, the difference is not exact enough.
         again = np.flatnonzero(variance < 1e-4 * square)
         variance[again] = 0.0
-        for start in range(0, len(share) if len(again) else 0, GRAM_ROWS):
-            part = slice(start, start + GRAM_ROWS)
+        for part in blocks(len(share) if len(again) else 0):
             variance[again] += share[part] @ np.square(self.values[part][:, again] - mean[again])
         return np.sqrt(variance)
 
@@ -137,8 +136,7 @@ class Basis:
         if self._squared is not None:
             return weights @ self._squared
         total = np.zeros(self.constant)
-        for start in range(0, len(weights), GRAM_ROWS):
-            part = slice(start, start + GRAM_ROWS)
+        for part in blocks(len(weights)):
             total += weights[part] @ np.square(self.values[part])
         return total
 

@@ -33,7 +33,8 @@ from dataclasses import dataclass
 import highspy
 import numpy as np
 
-from zeronorm.solvers.design import balanced, central_intercept, column_sizes, per_output
+from zeronorm.solvers.design import column_sizes
+from zeronorm.solvers.intercept import balanced, central_intercept
 from zeronorm.solvers.linear_programs.highs import (
     LinearProgramError,
     add_columns,
@@ -41,7 +42,9 @@ from zeronorm.solvers.linear_programs.highs import (
     new_model,
     run,
 )
+from zeronorm.solvers.losses import Hinge
 from zeronorm.solvers.reweighting.loop import Round
+from zeronorm.solvers.solution import Solution
 
 #: Constraints added at once, at the start and later.
 BATCH = 32
@@ -64,31 +67,9 @@ class Box:
     caps: np.ndarray
 
 
-@dataclass
-class OneNorm:
-    """Solution of a one-norm problem, hinge loss, relative duality gap, and dual variables."""
-
-    coef: np.ndarray
-    intercept: float
-    loss: float
-    gap: float
-    beta: np.ndarray
-    steps: int
-
-    @property
-    def objective(self) -> float:
-        """Penalty and loss."""
-        return self.loss + float(np.abs(self.coef).sum())
-
-    @property
-    def history(self) -> list[tuple[int, float, float]]:
-        """Terms, objective and gap, of one round."""
-        return [(int(np.count_nonzero(self.coef)), self.objective, self.gap)]
-
-
 def solve_one_norm(
     values: np.ndarray, target: np.ndarray, cost: np.ndarray, box: Box | None = None
-) -> OneNorm:
+) -> Solution:
     """Minimise ``sum|alpha| + sum(cost * hinge)``, coefficients free or in a box.
 
     Where kernel values are large (polynomials reach 1e11), the optimum and with it beta lie far
@@ -100,7 +81,7 @@ def solve_one_norm(
     sizes = column_sizes(values)
     size = float(sizes.max(initial=0.0))
     unit = largest if size <= LARGE else min(largest, size**-0.5)
-    best: OneNorm | None = None
+    best: Solution | None = None
     # Where HiGHS fails, the rows or the variables are beyond its range.
     others = iter((1e-2 * unit, largest, 1e-4 * unit))
     for is_last in (False, False, False, True):
@@ -121,9 +102,11 @@ def solve_one_norm(
         if box is not None:
             coef = np.clip(coef, -box.caps, box.caps)
         loss, gap = program.certify(values, coef, intercept, limits)
-        if best is None or gap < best.gap:
-            best = OneNorm(coef, intercept, loss, gap, program.beta, program.iterations)
         objective = loss + float(np.abs(coef).sum())
+        if best is None or gap < best.gap:
+            scores, steps = values @ coef + intercept, program.iterations
+            best = Solution(coef, intercept, scores, program.beta, objective, gap, steps)
+            best.record()
         if best.gap <= PRICE_TOLERANCE or objective == 0:
             break
         unit = min(largest, objective)
@@ -157,15 +140,15 @@ def _rounding_slack(
 
 
 class HingeLP:
-    """The weighted problem for the reweighting loop, with one or several outputs.
+    """The weighted problem for the reweighting loop.
 
     Parameters
     ----------
     values : ndarray of shape (n, m)
         Kernel values of the rows with the candidate vectors.
-    targets : ndarray of shape (n, n_outputs)
-        Labels -1 and +1 of each output.
-    cost : ndarray of shape (n,) or (n, n_outputs)
+    target : ndarray of shape (n,)
+        Labels -1 and +1.
+    cost : ndarray of shape (n,)
         Positive cost of each row's hinge.
     multiplicative : bool
         False: weights on the coefficients (B). True: unit weights, columns rescaled (W).
@@ -174,17 +157,19 @@ class HingeLP:
     def __init__(
         self,
         values: np.ndarray,
-        targets: np.ndarray,
+        target: np.ndarray,
         cost: np.ndarray,
         multiplicative: bool = False,
     ) -> None:
         self.values = values
         self.column_sizes = column_sizes(values)
         self.multiplicative = multiplicative
-        self.programs = [
-            _DualProgram(target, costs)
-            for target, costs in zip(targets.T, per_output(cost, targets).T, strict=True)
-        ]
+        self.program = _DualProgram(target, cost)
+
+    @property
+    def dual(self) -> np.ndarray:
+        """Dual variables of the last solution."""
+        return self.program.beta
 
     @property
     def n_columns(self) -> int:
@@ -195,22 +180,14 @@ class HingeLP:
         """Forget the other terms."""
         self.values = np.compress(columns, self.values, axis=1)
         self.column_sizes = self.column_sizes[columns]
-        for program in self.programs:
-            program.keep(columns)
+        self.program.keep(columns)
 
     def solve(self, scale: np.ndarray, tolerance: float, *, steering: bool = False) -> Round:
         """Solve with the weights ``1 / scale``; an LP is exact, whatever the tolerance."""
         del tolerance, steering  # the loop's interface; the simplex method ends at a vertex
-        coef = np.empty((self.n_columns, len(self.programs)))
-        intercept = np.empty(len(self.programs))
-        loss, gap = 0.0, 0.0
-        for k, program in enumerate(self.programs):
-            coef[:, k], intercept[k] = program.solve(
-                self.values, 1.0 / scale, renew=self.multiplicative
-            )
-            loss_k, gap_k = program.certify(self.values, coef[:, k], intercept[k], 1.0 / scale)
-            loss, gap = loss + loss_k, max(gap, gap_k)
-        return Round(coef, intercept, loss, gap)
+        limits = 1.0 / scale
+        coef, intercept = self.program.solve(self.values, limits, renew=self.multiplicative)
+        return Round(coef, intercept, *self.program.certify(self.values, coef, intercept, limits))
 
 
 class _DualProgram:
@@ -343,8 +320,7 @@ class _DualProgram:
         self, values: np.ndarray, coef: np.ndarray, intercept: float, limits: np.ndarray
     ) -> tuple[float, float]:
         """Hinge loss and relative duality gap, from the data and not from the solver's word."""
-        slack = np.maximum(1.0 - self.target * (values @ coef + intercept), 0.0)
-        loss = float(self.cost @ slack)
+        loss = Hinge(self.target, self.cost).value(values @ coef + intercept)
         primal = loss + float(limits @ np.abs(coef))
         beta = balanced(self.beta, self.target)
         slopes = self._slopes(values, beta)
@@ -355,15 +331,8 @@ class _DualProgram:
         return loss, (primal - dual) / primal if primal > 0 else 0.0
 
 
-def solve_largest_coefficient(
-    values: np.ndarray, target: np.ndarray, cost: np.ndarray
-) -> tuple[np.ndarray, float, float, float]:
-    """Minimise ``max|alpha| + sum(cost * hinge)``: the infinity-norm machine, one exact LP.
-
-    Returns
-    -------
-    coef, intercept, objective, gap
-    """
+def solve_largest_coefficient(values: np.ndarray, target: np.ndarray, cost: np.ndarray) -> Solution:
+    """Minimise ``max|alpha| + sum(cost * hinge)``: the infinity-norm machine, one exact LP."""
     n, m = values.shape
     # In units in which the largest kernel value and the largest cost are one. More than n m for
     # t is more than all rows together would pay: a higher price changes nothing.
@@ -392,10 +361,13 @@ def solve_largest_coefficient(
     coef = (point[:m] - point[m]) / size
     coef[np.abs(coef) * sizes < ROUNDING] = 0.0
     intercept = central_intercept(values @ coef, target, cost)
-    slack = np.maximum(1.0 - target * (values @ coef + intercept), 0.0)
-    objective = float(np.abs(coef).max(initial=0.0) + cost @ slack)
+    scores = values @ coef + intercept
+    objective = float(np.abs(coef).max(initial=0.0)) + Hinge(target, cost).value(scores)
     beta = np.clip(np.array(solution.row_dual)[:n] * unit, 0.0, cost)
     beta = balanced(beta, target)
     # Dual: |K' (y beta)|_1 <= 1 and y'beta = 0.
     dual = beta.sum() / max(1.0, float(np.abs((target * beta) @ values).sum()))
-    return coef, intercept, objective, (objective - dual) / objective if objective > 0 else 0.0
+    gap = (objective - dual) / objective if objective > 0 else 0.0
+    best = Solution(coef, intercept, scores, beta, objective, gap)
+    best.record()
+    return best

@@ -31,7 +31,8 @@ import highspy
 import numpy as np
 
 from zeronorm.solvers.cross_entropy.scores import Scores
-from zeronorm.solvers.design import balanced, central_intercept, column_sizes
+from zeronorm.solvers.design import column_sizes
+from zeronorm.solvers.intercept import balanced, central_intercept
 from zeronorm.solvers.linear_programs.highs import (
     LinearProgramError,
     add_columns,
@@ -193,7 +194,7 @@ class HingeSubsets:
                 found = solve_one_norm(values, target, PRICE * self.cost, box)
                 coef = found.coef
             alpha[k, columns] = coef / self.weights[columns]
-            beta[k] = found.beta / PRICE
+            beta[k] = found.dual / PRICE
         return alpha, beta
 
     def _certified(

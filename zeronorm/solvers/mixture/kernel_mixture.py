@@ -125,7 +125,7 @@ class Fold:
     def held_out_likelihood(self, bandwidth: float, C: float) -> float:
         """Log-likelihood of the rows held out."""
         result = self.training.fit(bandwidth, C, ROUGH, ROUGH_ROUNDS).result
-        logarithms = log_mixture(self.squared[:, result.terms], result.coef[:, 0], bandwidth)
+        logarithms = log_mixture(self.squared[:, result.terms], result.coef, bandwidth)
         height = log_height(bandwidth, self.training.n_features)
         return float(self.mass @ (logarithms + height))
 

@@ -73,11 +73,11 @@ class TermPenalty(Penalty):
 
     def scale(self, coef: np.ndarray) -> np.ndarray:
         """Inverse weights of the next round."""
-        return self.size(coef) + self.smoothing
+        return np.abs(coef) + self.smoothing
 
     def value(self, coef: np.ndarray) -> float:
         """Sum of the penalties."""
-        return float(np.log1p(self.size(coef) / self.smoothing).sum())
+        return float(np.log1p(np.abs(coef) / self.smoothing).sum())
 
 
 class MixtureWeights:
@@ -125,7 +125,7 @@ class MixtureWeights:
             self.is_cold = False
         self.weights, gap = problem.solve(start, min(tolerance, STRICT))
         loss = problem.negative_likelihood(self.values @ self.weights) / self.price
-        return Round(self.weights[:, None].copy(), np.zeros(1), loss, gap)
+        return Round(self.weights.copy(), 0.0, loss, gap)
 
     def _leaders(self, weights: np.ndarray) -> np.ndarray:
         """Put to zero, until asked for, what is not the first to answer for some row.

@@ -9,7 +9,7 @@ Method. In dual form the hinge is the largest of  beta (1 - r)  over 0 <= beta <
 largest of  t a  over -1 <= t <= 1. Both are smoothed about the last dual variables, by
 - w (beta - beta0)^2 / 2 and - v (t - t0)^2 / 2 (augmented Lagrangian), which gives least-squares
 problems: weights c / w for the rows with 0 < beta < c, lambda / v for the terms with |t| < 1,
-linear pieces for the others (semismooth Newton, as in ``hinge_qp.py``). When one is solved well
+linear pieces for the others (semismooth Newton, as in ``hinge_ridge.py``). When one is solved well
 enough, beta and t become beta0 and t0, and w and v shrink.
 
 Certificate. With theta = K'(y beta) - Q alpha, y'beta = 0, scaled so that |theta_j| <= lambda,
@@ -17,20 +17,20 @@ Certificate. With theta = K'(y beta) - Q alpha, y'beta = 0, scaled so that |thet
     sum_i beta_i - 1/2 alpha' Q alpha   <=   min L.
 
 Where every b of an interval is optimal, the solution has its middle. Terms with |t_j| < 1 are zero
-and leave the model. Columns with |theta_j| far below lambda sleep: only the others are in the
-least-squares problems. Sleeping columns that the dual point violates wake once the problem of those
-active is solved well enough that they are what is missing.
+and leave the model. Columns with |theta_j| far below lambda are screened: only the others, the
+active set, are in the least-squares problems. Screened columns that the dual point violates become
+active again once the problem of the active set is solved well enough that they are what is missing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from zeronorm.solvers.design import balanced, central_intercept, column_sizes
-from zeronorm.solvers.newton.line_search import has_fallen, slope_root
-from zeronorm.solvers.newton.solution import OutputSolution
+from zeronorm.solvers.design import Design, column_sizes
+from zeronorm.solvers.intercept import balanced, central_intercept
+from zeronorm.solvers.losses import Hinge, Smoothed
+from zeronorm.solvers.newton.descent import HingeDescent
+from zeronorm.solvers.solution import Solution
 
 #: Smoothing width of a cold and a warm start, its factor per round, its floor, and most rounds.
 COLD_WIDTH, WARM_WIDTH, WIDTH_FACTOR, WIDTH_FLOOR = 3.0, 0.5, 0.85, 1e-3
@@ -43,18 +43,18 @@ FIRST_REACH, REACH = 3.0, 0.3
 #: A step that promises less than this share of the gap is not worth taking.
 NEGLIGIBLE = 1e-9
 
-#: A cold start looks at so many columns first; a round wakes no more than this, or than there are.
+#: A cold start has so many active columns; a round adds no more than this, or than there are.
 FIRST_COLUMNS = 100
 
-#: Columns whose dual constraint is used less than this fall asleep, beyond the other they wake.
+#: Columns whose dual constraint is used less than this are screened, beyond the other they come in.
 SCREEN, ACTIVATE = 0.3, 0.8
 
-#: Columns wake when the gap among those active is less than this share of the whole gap: before,
+#: Columns come in when the gap of the active set is less than this share of the whole gap: before,
 #: they are not what is missing. (Wide kernels have many columns that are nearly the same; with all
 #: of them active the least-squares problems are large and hardly determined.)
 MISSING = 0.5
 
-#: Before the width is this small every column has a coefficient, and none may sleep.
+#: Before the width is this small every column has a coefficient, and none is screened.
 SETTLED = 0.5
 
 #: Ridge on the least-squares problems, in units of the curvature of all rows.
@@ -83,8 +83,7 @@ class HingeLasso:
         cost: np.ndarray,
         quadratic: np.ndarray,
     ) -> None:
-        self.values, self.target, self.cost = values, target, cost
-        self.quadratic = quadratic
+        self.values, self.hinge, self.quadratic = values, Hinge(target, cost), quadratic
         n, m = values.shape
         # Columns in units of their largest value: a width means the same for all of them.
         sizes = column_sizes(values)
@@ -96,155 +95,64 @@ class HingeLasso:
         self._cut()
 
     def _cut(self) -> None:
-        """Cut out the columns that are active, scaled, with a last one of ones."""
-        part = np.empty((len(self.target), len(self.active) + 1))
-        np.divide(self.values[:, self.active], self.sizes[self.active], out=part[:, :-1])
-        part[:, -1] = 1.0
-        self.part = part
+        """Cut out the active columns."""
         sizes = self.sizes[self.active]
+        self.design = Design(np.take(self.values, self.active, axis=1), 1.0 / sizes)
         self.form = self.quadratic[np.ix_(self.active, self.active)] / np.outer(sizes, sizes)
 
-    def solve(self, penalty: float, tolerance: float, *, max_steps: int = 2000) -> OutputSolution:
+    def solve(self, penalty: float, tolerance: float, *, max_steps: int = 2000) -> Solution:
         """Solve for one lambda to a relative duality gap of ``tolerance``."""
         self.penalty = penalty / self.sizes
         self.width = COLD_WIDTH if self.is_cold else WARM_WIDTH
-        self.is_cold = False
         self.reach = FIRST_REACH * self.width
-        self.steps, self.lower, self.certificate = 0, -np.inf, self.base
-        history: list[tuple[int, float, float]] = []
-        self._evaluate()
-        best = self._measure()
-        self.negligible = NEGLIGIBLE * (best.objective - self.lower)
-        while best.gap > tolerance and self.steps < max_steps and len(history) < MAX_ROUNDS:
-            if history:
-                self._move_multipliers()
-            while self.steps < max_steps and self._newton_step():
+        self.is_cold = False
+        self.lower, self.certificate = -np.inf, self.base
+        state = _Descent(self)
+        best, steps, rounds = self._measure(state), 0, 0
+        history = best.history
+        while best.gap > tolerance and steps < max_steps and rounds < MAX_ROUNDS:
+            if rounds > 0:
+                self._move_multipliers(state)
+                state = _Descent(self)
+            # A step that would gain less is not worth taking.
+            state.negligible = NEGLIGIBLE * (best.objective - self.lower)
+            while steps + state.steps < max_steps and state.newton_step():
                 pass
-            best = min(self._measure(), best, key=lambda solution: solution.objective)
-            best.gap, best.dual = self._gap(best.objective), self.certificate
-            self.negligible = NEGLIGIBLE * (best.objective - self.lower)
-            history.append((int(np.count_nonzero(best.coef)), best.objective, best.gap))
-        # A start that is good enough is a history too.
-        history = history or [(int(np.count_nonzero(best.coef)), best.objective, best.gap)]
-        best.steps, best.history = self.steps, history
+            steps += state.steps
+            best = min(self._measure(state), best, key=lambda solution: solution.objective)
+            best.gap, best.dual, best.history = self._gap(best.objective), self.certificate, history
+            best.record()
+            rounds += 1
+        if rounds == 0:  # a start that is good enough is a history too
+            best.record()
+        best.steps = steps
         return best
 
-    def _evaluate(self) -> None:
-        """Dual variables and gradient at the current point, of the columns that are active."""
-        self.point = np.append(self.alpha[self.active] * self.sizes[self.active], self.b)
-        self.scores = self.part @ self.point
-        self._take_slopes()
-
-    def _take_slopes(self) -> None:
-        self.beta = self._row_slopes(self.scores)
-        self.t = self._term_slopes(self.point[:-1])
-        self.value = self._smoothed(self.point, self.scores, self.beta, self.t)
-        self.gradient = -((self.target * self.beta) @ self.part)
-        self.gradient[:-1] += self.penalty[self.active] * self.t
-        self.gradient[:-1] += self.form @ self.point[:-1]
-
-    def _smoothed(
-        self, point: np.ndarray, scores: np.ndarray, beta: np.ndarray, t: np.ndarray
-    ) -> float:
-        """Value of the smoothed problem, which the Newton steps lower."""
-        terms, penalty = point[:-1], self.penalty[self.active]
-        moved, moved_t = beta - self.base, t - self.base_t[self.active]
-        loss = beta @ (1.0 - self.target * scores) - 0.5 * self.width * (
-            moved @ (moved / self.cost)
-        )
-        size = penalty @ (t * terms - 0.5 * self.reach * moved_t**2)
-        return float(loss + size + 0.5 * (terms @ (self.form @ terms)))
-
-    def _row_slopes(self, scores: np.ndarray) -> np.ndarray:
-        beta = self.cost * (1.0 - self.target * scores) + self.width * self.base
-        return np.clip(beta / self.width, 0.0, self.cost)
-
-    def _term_slopes(self, coef: np.ndarray) -> np.ndarray:
-        t = coef + self.reach * self.base_t[self.active]
-        return np.clip(t / self.reach, -1.0, 1.0)
-
-    def _newton_step(self) -> bool:
-        """Take a least-squares step; False when the smoothed problem is solved well enough."""
-        free = np.flatnonzero((self.beta > 0) & (self.beta < self.cost))
-        rows = self.part[free] * np.sqrt(self.cost[free] / self.width)[:, None]
-        matrix = rows.T @ rows
-        penalty = self.penalty[self.active]
-        diagonal = np.append(penalty * (np.abs(self.t) < 1) / self.reach, 0.0)
-        matrix[:-1, :-1] += self.form
-        # Where fewer rows are free than terms the matrix is singular: any descent will do.
-        diagonal += RIDGE * self.cost.sum() / self.width
-        matrix.flat[:: len(matrix) + 1] += diagonal
-        step = np.linalg.solve(matrix, -self.gradient)
-        descent = float(self.gradient @ step)
-        moved, moved_t = self.beta - self.base, self.t - self.base_t[self.active]
-        proximal = self.width * float(moved @ (moved / self.cost))
-        proximal += self.reach * float(moved_t @ (penalty * moved_t))
-        if not -descent > max(0.1 * proximal, self.negligible):
-            return False
-        change = self.part @ step
-        length = slope_root(*self._along(step, change, descent))
-        before = self.point, self.scores, self.value
-        self.point = self.point + length * step
-        self.scores = self.scores + length * change
-        self.steps += 1
-        self._take_slopes()
-        if length == 0 or not has_fallen(self.value, before[2]):
-            self.point, self.scores, _ = before
-            self._take_slopes()
-            return False
-        return True
-
-    def _along(
-        self, step: np.ndarray, change: np.ndarray, descent: float
-    ) -> tuple[Callable[[float], float], float, Callable[[float], float]]:
-        """Slope along a step, that at its start, and the rise of the smoothed value."""
-        signed, terms = self.target * change, step[:-1]
-        weighted = self.penalty[self.active] * terms
-        image = self.form @ terms
-        slope, curvature = float(image @ self.point[:-1]), float(image @ terms)
-
-        def derivative(length: float) -> float:
-            beta = self._row_slopes(self.scores + length * change)
-            t = self._term_slopes(self.point[:-1] + length * terms)
-            return float(weighted @ t - signed @ beta) + slope + length * curvature
-
-        def rise(length: float) -> float:
-            point, scores = self.point + length * step, self.scores + length * change
-            beta, t = self._row_slopes(scores), self._term_slopes(point[:-1])
-            return self._smoothed(point, scores, beta, t) - self.value
-
-        return derivative, descent, rise
-
-    def _measure(self) -> OutputSolution:
+    def _measure(self, state: _Descent) -> Solution:
         """Return the model without the terms that vanish, and take the bound of the dual point."""
-        coef = np.where(np.abs(self.t) < 1, 0.0, self.point[:-1])
+        coef = np.where(state.is_zero, 0.0, state.point[:-1])
         self.alpha[:] = 0.0
         self.alpha[self.active] = coef / self.sizes[self.active]
-        self.b = float(self.point[-1])
-        values = self.part[:, :-1] @ coef
-        central = central_intercept(values, self.target, self.cost)
+        self.b = float(state.point[-1])
+        values = state.design.apply(np.append(coef, 0.0))
+        central = central_intercept(values, self.hinge.target, self.hinge.cost)
         scores = values + central
-        self._bound()
-        slack = 1.0 - self.target * scores
-        objective = float(self.cost @ np.maximum(slack, 0.0))
+        self._bound(state)
+        objective = self.hinge.value(scores)
         objective += float(self.penalty @ np.abs(self.alpha * self.sizes))
         objective += 0.5 * float(self.alpha @ self.quadratic @ self.alpha)
-        gap = self._gap(objective)
         self.are_missing = objective - self.local_bound < MISSING * (objective - self.lower)
-        return OutputSolution(
-            self.alpha.copy(), central, scores, self.certificate, objective, gap, 0, []
-        )
+        gap = self._gap(objective)
+        return Solution(self.alpha.copy(), central, scores, self.certificate, objective, gap)
 
-    def _bound(self) -> None:
+    def _bound(self, state: _Descent) -> None:
         """Lower bound of the objective from the current dual variables."""
-        beta = balanced(self.beta, self.target)
-        reduced = (self.target * beta) @ self.values
+        beta = balanced(state.row_dual, self.hinge.target)
         # Of the point before anything is set to zero: its gradient is what beta balances.
-        coef = self.point[:-1] / self.sizes[self.active]
+        coef = state.point[:-1] / self.sizes[self.active]
         image = coef @ self.quadratic[self.active]
-        reduced -= image
         norm = float(coef @ image[self.active])
-        self.theta = reduced / self.sizes
+        self.theta = ((self.hinge.target * beta) @ self.values - image) / self.sizes
         use = np.abs(self.theta / self.penalty)
         scale = 1.0 / max(1.0, float(use.max(initial=0.0)))
         local = 1.0 / max(1.0, float(use[self.active].max(initial=0.0)))
@@ -257,17 +165,17 @@ class HingeLasso:
     def _gap(self, objective: float) -> float:
         return (objective - self.lower) / objective if objective > 0 else 0.0
 
-    def _move_multipliers(self) -> None:
+    def _move_multipliers(self, state: _Descent) -> None:
         """Accept the dual variables as multipliers, smooth less, and look at other columns."""
         use = self.theta / self.penalty
         base_t = np.clip(use, -1.0, 1.0)
-        base_t[self.active] = self.t
-        self.base, self.base_t = self.beta, base_t
+        base_t[self.active] = state.term_dual / self.penalty[self.active]
+        self.base, self.base_t = state.row_dual, base_t
         self.width = max(WIDTH_FACTOR * self.width, WIDTH_FLOOR)
-        active = np.abs(self.point[:-1][np.abs(self.t) == 1])
-        size = max(1.0, REACH * float(active.mean())) if len(active) else FIRST_REACH
+        nonzero = np.abs(state.point[:-1][~state.is_zero])
+        size = max(1.0, REACH * float(nonzero.mean())) if len(nonzero) else FIRST_REACH
         self.reach = size * self.width
-        self.alpha[self.active] = self.point[:-1] / self.sizes[self.active]
+        self.alpha[self.active] = state.point[:-1] / self.sizes[self.active]
         screened = np.maximum(np.abs(base_t), np.abs(use))[self.active] < SCREEN
         screened &= self.width < SETTLED
         self.alpha[self.active[screened]] = 0.0
@@ -279,4 +187,69 @@ class HingeLasso:
         if screened.any() or len(added):
             self.active = np.sort(np.append(self.active[~screened], added))
             self._cut()
-        self._evaluate()
+
+
+class _Descent(HingeDescent):
+    """The smoothed problem of the active columns, for fixed multipliers and widths.
+
+    The one-norm is a loss of the same kind as the hinge, whose slack is the coefficient itself:
+    the slacks are those of the rows, then those of the terms.
+    """
+
+    negligible = 0.0
+
+    def __init__(self, problem: HingeLasso) -> None:
+        hinge, active = problem.hinge, problem.active
+        self.n_rows, penalty = len(hinge.target), problem.penalty[active]
+        self.design, self.hinge, self.form = problem.design, hinge, problem.form
+        # Where fewer rows are free than terms the matrix is singular: any descent will do.
+        self.ridge = RIDGE * float(hinge.cost.sum()) / problem.width
+        self.loss = Smoothed(
+            np.concatenate([hinge.cost / problem.width, penalty / problem.reach]),
+            np.concatenate([hinge.cost, penalty]),
+            np.concatenate([np.zeros(self.n_rows), -penalty]),
+            np.concatenate([problem.base, penalty * problem.base_t[active]]),
+        )
+        point = np.append(problem.alpha[active] * problem.sizes[active], problem.b)
+        slack = hinge.slack(self.design.apply(point))
+        self.move(point, np.concatenate([slack, point[:-1]]))
+
+    @property
+    def row_dual(self) -> np.ndarray:
+        """Dual variables of the rows."""
+        return self.dual[: self.n_rows]
+
+    @property
+    def term_dual(self) -> np.ndarray:
+        """Dual variables of the terms."""
+        return self.dual[self.n_rows :]
+
+    @property
+    def is_zero(self) -> np.ndarray:
+        """Whether a term vanishes: its dual variable is free."""
+        return np.abs(self.term_dual) < self.loss.cap[self.n_rows :]
+
+    def quadratic(self, point: np.ndarray) -> float:
+        """Value of the quadratic penalty."""
+        return 0.5 * float(point[:-1] @ self.form @ point[:-1])
+
+    def derivatives(self, step: np.ndarray, change: np.ndarray) -> tuple[float, float]:
+        """First and second derivative of the quadratic penalty along a step."""
+        image = self.form @ step[:-1]
+        return float(image @ self.point[:-1]), float(image @ step[:-1])
+
+    def is_negligible(self, descent: float) -> bool:
+        """Whether little is to gain beside the proximal terms of the multipliers."""
+        return not -descent > max(0.1 * self.loss.proximal(self.dual), self.negligible)
+
+    def direction(self) -> tuple[np.ndarray, np.ndarray]:
+        """Solve the least-squares problem of what is free."""
+        gradient = -self.design.adjoint(self.hinge.target * self.row_dual)
+        gradient[:-1] += self.term_dual + self.form @ self.point[:-1]
+        free = np.flatnonzero((self.row_dual > 0) & (self.row_dual < self.hinge.cost))
+        matrix = self.design.gram(free, self.loss.stiffness[free])
+        matrix[:-1, :-1] += self.form
+        diagonal = np.append(np.where(self.is_zero, self.loss.stiffness[self.n_rows :], 0.0), 0.0)
+        matrix.flat[:: len(matrix) + 1] += diagonal + self.ridge
+        step = np.linalg.solve(matrix, -gradient)
+        return step, np.concatenate([self.slack_change(step), step[:-1]])

@@ -26,307 +26,160 @@ Where every b of an interval is optimal (classes of equal cost and a small C, sa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from zeronorm.solvers.design import GRAM_ROWS, ScaledRows, balanced, central_intercept
-from zeronorm.solvers.newton.line_search import has_fallen, slope_root
+from zeronorm.solvers.design import Design
+from zeronorm.solvers.intercept import balanced, central_intercept
+from zeronorm.solvers.losses import Hinge
+from zeronorm.solvers.newton.line_search import has_fallen
+from zeronorm.solvers.newton.ridge import RidgeDescent
+from zeronorm.solvers.solution import Solution
 
 #: Smoothing width of a cold and a warm start, its factor per multiplier step, and its floor.
 COLD_WIDTH, WARM_WIDTH, WIDTH_FACTOR, WIDTH_FLOOR = 1.0, 0.3, 0.1, 1e-9
 
-#: Beyond this size beside the identity, the Newton matrix is factored without being formed.
-ILL_CONDITIONED = 1e10
-
-#: More columns than this, and a cold start is first solved on so many of them.
+#: More than twice as many columns as this, and a cold start is first solved on so many of them.
 SAMPLE_COLUMNS = 128
 
 
-@dataclass
-class Start:
-    """Warm start: dual variables in [0, cost], intercept and weights of a similar problem."""
-
-    dual: np.ndarray
-    intercept: float
-    weights: np.ndarray
-
-
-@dataclass
-class HingeRidgeSolution:
-    """Solution of one weighted problem.
-
-    ``weights`` are the v of the module docstring, ``scores`` = Phi v + b, ``dual`` is feasible,
-    and ``gap`` is (primal - best dual value) / primal.
-    """
-
-    weights: np.ndarray
-    intercept: float
-    scores: np.ndarray
-    dual: np.ndarray
-    primal: float
-    gap: float
-    steps: int
-
-
 def solve_hinge_ridge(
-    rows: ScaledRows,
+    design: Design,
     target: np.ndarray,
     cost: np.ndarray,
     *,
-    start: Start | None = None,
+    start: Solution | None = None,
     tolerance: float = 1e-6,
     max_steps: int = 500,
-) -> HingeRidgeSolution:
-    """Minimise ``1/2 |v|^2 + sum(cost * max(0, 1 - target * (rows v + b)))``.
+    sample_columns: int = SAMPLE_COLUMNS,
+) -> Solution:
+    """Minimise ``1/2 |v|^2 + sum(cost * max(0, 1 - target * (design v + b)))``.
 
     Parameters
     ----------
-    rows : ScaledRows of shape (n, m)
+    design : Design of shape (n, m)
         The features of the linear problem.
     target : ndarray of shape (n,)
         Labels -1 and +1, both present.
     cost : ndarray of shape (n,)
         Positive cost of each row's hinge.
-    start : Start, optional
-        Solution of a similar problem.
+    start : Solution, optional
+        Dual variables in [0, cost], intercept and weights of a similar problem.
     tolerance : float
         Relative duality gap at which to stop.
     max_steps : int
         Most Newton steps; the solution then comes back with the gap it has.
+    sample_columns : int
+        With more than twice as many columns, a cold start is first solved on so many of them.
     """
-    if rows.shape[1] == 0:
-        return _intercept_alone(target, cost)
-    width = WARM_WIDTH
-    if start is None:
-        start, width = _cold_start(rows, target, cost)
-    state = _Smoothed(rows, target, cost, start, width)
+    hinge = Hinge(target, cost)
+    if design.shape[1] == 0:
+        return _intercept_alone(hinge)
+    width = COLD_WIDTH if start is None else WARM_WIDTH
+    if start is None and design.shape[1] > 2 * sample_columns:
+        start, width = _from_few_columns(design, hinge, sample_columns), WARM_WIDTH
+    state = _Certified(design, hinge, start, width)
     # At least one step: a warm start may pass the gap as it is, yet vanishing terms must go on.
     while state.steps == 0 or not state.certify(tolerance):
         if state.steps >= max_steps:
             break
         if not state.is_solved:
-            if not state.newton_step():
+            if not (state.newton_step() or state.is_solved):
                 break
         elif state.width > WIDTH_FLOOR:
             state.move_multipliers()
         else:
             break
-    state.centre()
-    state.measure_gap()
-    return HingeRidgeSolution(
-        state.v, state.b, state.scores, state.certificate, state.primal, state.gap, state.steps
-    )
+    return state.finish()
 
 
-def _intercept_alone(target: np.ndarray, cost: np.ndarray) -> HingeRidgeSolution:
+def _intercept_alone(hinge: Hinge) -> Solution:
     """Solve the problem without columns: b = 1 or -1 for the class that costs more, or 0."""
+    target, cost = hinge.target, hinge.cost
     b = central_intercept(np.zeros(len(target)), target, cost)
     wrong = target != (1.0 if b >= 0 else -1.0)
     lighter, heavier = cost[wrong].sum(), cost[~wrong].sum()
     dual = np.where(wrong, cost, cost * (lighter / heavier))
-    scores = np.full(len(target), b)
-    return HingeRidgeSolution(np.zeros(0), b, scores, dual, 2.0 * float(lighter), 0.0, 0)
+    return Solution(np.zeros(0), b, np.full(len(target), b), dual, 2.0 * float(lighter), 0.0)
 
 
-def _cold_start(rows: ScaledRows, target: np.ndarray, cost: np.ndarray) -> tuple[Start, float]:
+def _from_few_columns(design: Design, hinge: Hinge, count: int) -> Solution:
     """Start from a problem with few columns, whose Gram matrix estimates the full one."""
-    n, m = rows.shape
-    if m <= 2 * SAMPLE_COLUMNS:
-        return Start(np.zeros(n), 0.0, np.zeros(m)), COLD_WIDTH
-    columns = np.linspace(0, m - 1, SAMPLE_COLUMNS).astype(np.intp)
-    scale = rows.scale[columns] * np.sqrt(m / SAMPLE_COLUMNS)
-    sample = ScaledRows(np.ascontiguousarray(rows.values[:, columns]), scale)
-    rough = solve_hinge_ridge(sample, target, cost, tolerance=0.05)
-    weights = rows.adjoint(target * rough.dual)
-    return Start(rough.dual, rough.intercept, weights), WARM_WIDTH
+    columns = np.linspace(0, design.shape[1] - 1, count).astype(np.intp)
+    scale = design.scale[columns] * np.sqrt(design.shape[1] / count)
+    sample = Design(np.ascontiguousarray(design.values[:, columns]), scale)
+    rough = solve_hinge_ridge(sample, hinge.target, hinge.cost, tolerance=0.05)
+    rough.coef = design.adjoint(hinge.target * rough.dual)[:-1]
+    return rough
 
 
-class _Smoothed:
-    """The smoothed primal at fixed multipliers, with its current point (v, b) and certificate."""
+class _Certified(RidgeDescent):
+    """The smoothed primal at fixed multipliers, with its current point and certificate."""
 
-    def __init__(
-        self,
-        rows: ScaledRows,
-        target: np.ndarray,
-        cost: np.ndarray,
-        start: Start,
-        width: float,
-    ) -> None:
-        self.rows, self.target, self.cost = rows, target, cost
-        self.base, self.b, self.v = start.dual, start.intercept, start.weights
-        self.width, self.stiffness = width, cost / width
-        self.scores = rows.apply(self.v) + self.b
-        self.steps = 0
-        self.best, self.certificate, self.gap = -np.inf, start.dual, np.inf
-        self.is_solved = False
-        self._evaluate()
+    def __init__(self, design: Design, hinge: Hinge, start: Solution | None, width: float) -> None:
+        n, m = design.shape
+        base = np.zeros(n) if start is None else start.dual
+        point = np.zeros(m + 1) if start is None else np.append(start.coef, start.intercept)
+        self.width, self.is_solved = width, False
+        self.best, self.certificate, self.gap = -np.inf, base, np.inf
+        super().__init__(design, hinge, hinge.smoothed(width, base), point)
 
-    def _evaluate(self) -> None:
-        """Dual variables, gradient, smoothed and primal value at the current point."""
-        slack = 1.0 - self.target * self.scores
-        self.raw = self.base + self.stiffness * slack
-        self.beta = np.minimum(np.maximum(self.raw, 0.0), self.cost)
-        self.value = self._smoothed(self.v, slack, self.beta)
-        self.is_free = self.beta == self.raw
-        signed = self.target * self.beta
-        self.w = self.rows.adjoint(signed)
-        self.gradient = self.v - self.w
-        self.gradient_b = -float(signed.sum())
-        self.primal = float(0.5 * (self.v @ self.v) + self.cost @ np.maximum(slack, 0.0))
+    @property
+    def primal(self) -> float:
+        """Value of the problem itself, not smoothed."""
+        loss = float(self.hinge.cost @ np.maximum(self.slack, 0.0))
+        return self.quadratic(self.point) + loss
 
-    def _smoothed(self, v: np.ndarray, slack: np.ndarray, beta: np.ndarray) -> float:
-        """Value of the smoothed problem, which the Newton steps lower."""
-        moved = beta - self.base
-        return float(0.5 * (v @ v) + beta @ slack - 0.5 * (moved @ (moved / self.stiffness)))
+    def newton_step(self) -> bool:
+        """Take a Newton step, or find that the smoothed problem is solved well enough."""
+        has_moved = super().newton_step()
+        self.is_solved = self.is_solved or self.is_exact
+        return has_moved
 
-    def centre(self) -> None:
-        """Move b to the middle of its best values for these weights."""
-        values = self.scores - self.b
-        b = central_intercept(values, self.target, self.cost)
-        scores = values + b
-        loss = self.cost @ np.maximum(1.0 - self.target * scores, 0.0)
-        primal = float(0.5 * (self.v @ self.v) + loss)
-        if has_fallen(primal, self.primal):
-            self.b, self.scores, self.primal = b, scores, primal
+    def is_negligible(self, descent: float) -> bool:
+        """Whether the smoothed problem is solved well enough.
+
+        Inexact augmented Lagrangian: half the Newton decrement, what is left to gain, is small
+        beside the proximal term of the multipliers.
+        """
+        self.is_solved = -descent <= 0.01 * self.loss.proximal(self.dual)
+        return self.is_solved
 
     def certify(self, tolerance: float) -> bool:
         """Whether the duality gap is small enough; measured only where it may be."""
-        estimate = self.beta.sum() - 0.5 * (self.w @ self.w)
-        if self.primal - estimate <= 2.0 * tolerance * self.primal or self.is_solved:
-            self.measure_gap()
+        primal, weights = self.primal, self.dual_weights[:-1]
+        estimate = self.dual.sum() - 0.5 * (weights @ weights)
+        if primal - estimate <= 2.0 * tolerance * primal or self.is_solved:
+            self.measure_gap(primal)
         return self.gap <= tolerance
 
-    def measure_gap(self) -> None:
+    def measure_gap(self, primal: float) -> None:
         """Gap between the primal value and the best dual value so far."""
-        beta = balanced(self.beta, self.target)
-        w = self.rows.adjoint(self.target * beta)
+        beta = balanced(self.dual, self.hinge.target)
+        weights = self.design.adjoint(self.hinge.target * beta)[:-1]
         # A dual point scaled down is one too; this is the best multiple.
-        total, square = float(beta.sum()), float(w @ w)
+        total, square = float(beta.sum()), float(weights @ weights)
         scale = min(1.0, total / square) if square > 0 else 1.0
         value = scale * total - 0.5 * scale**2 * square
         if value > self.best:
             self.best, self.certificate = value, scale * beta
-        self.gap = (self.primal - self.best) / self.primal if self.primal > 0 else 0.0
-
-    def newton_step(self) -> bool:
-        """Take a Newton step, or find that the smoothed problem is solved well enough.
-
-        False if rounding has left no direction that descends.
-        """
-        try:
-            step, step_b = self._direction(self.gradient, self.gradient_b)
-        except np.linalg.LinAlgError:
-            return False
-        descent = float(self.gradient @ step + self.gradient_b * step_b)
-        # Inexact augmented Lagrangian: half the Newton decrement, what is left to gain, is small
-        # beside the proximal term of the multipliers.
-        moved = self.beta - self.base
-        if -descent <= 0.01 * (moved @ (moved / self.stiffness)):
-            self.is_solved = True
-            return True
-        if not descent < 0:
-            return False
-        change = self.rows.apply(step) + step_b
-        length = self._line_search(step, self.target * change, descent)
-        before = self.v, self.b, self.scores, self.value
-        self.v = self.v + length * step
-        self.b += length * step_b
-        self.scores = self.scores + length * change
-        self.steps += 1
-        free, at_cost = self.is_free, self.raw > self.cost
-        self._evaluate()
-        if length == 0 or not has_fallen(self.value, before[3]):
-            self.v, self.b, self.scores, _ = before
-            self._evaluate()
-            return False
-        # A full step that changes no row's piece has landed on the exact minimum.
-        self.is_solved = bool(
-            length == 1.0
-            and np.array_equal(free, self.is_free)
-            and np.array_equal(at_cost, self.raw > self.cost)
-        )
-        return True
+        self.gap = (primal - self.best) / primal if primal > 0 else 0.0
 
     def move_multipliers(self) -> None:
         """Accept the dual variables as multipliers, and smooth less."""
-        self.base = self.beta
         self.width *= WIDTH_FACTOR
-        self.stiffness = self.cost / self.width
+        self.loss = self.hinge.smoothed(self.width, self.dual)
         self.is_solved = False
-        self._evaluate()
+        self.move(self.point, self.slack)
 
-    def _direction(self, gradient: np.ndarray, gradient_b: float) -> tuple[np.ndarray, float]:
-        free = np.flatnonzero(self.is_free)
-        if len(free) == 0:
-            # No curvature in b: move towards the nearest row that would become free.
-            return -gradient, -float(np.sign(gradient_b))
-        stiffness = self.stiffness[free]
-        if len(free) <= self.rows.shape[1]:
-            some = self.rows.take(free)
-            matrix = some @ some.T
-            if matrix.diagonal().max() * stiffness.max() > ILL_CONDITIONED:
-                return self._careful_direction(free, gradient, gradient_b)
-            matrix.flat[:: len(free) + 1] += 1.0 / stiffness
-            first, ones = _solve_two(matrix, some @ gradient, np.ones(len(free)))
-            step_b = (first.sum() - gradient_b) / ones.sum()
-            return (first - step_b * ones) @ some - gradient, step_b
-        matrix, border = self.rows.gram(free, stiffness)
-        if matrix.diagonal().max() > ILL_CONDITIONED:
-            return self._careful_direction(free, gradient, gradient_b)
-        matrix.flat[:: len(matrix) + 1] += 1.0
-        first, second = _solve_two(matrix, -gradient, border)
-        step_b = (-gradient_b - border @ first) / (stiffness.sum() - border @ second)
-        return first - step_b * second, step_b
-
-    def _careful_direction(
-        self, free: np.ndarray, gradient: np.ndarray, gradient_b: float
-    ) -> tuple[np.ndarray, float]:
-        """Newton direction from a triangular factor of its matrix, which is never formed.
-
-        Huge coefficients that cancel each other (a large C, a flat kernel) make the squares in
-        the matrix drown the identity that it is added to; the factor keeps both.
-        """
-        m = len(gradient)
-        factor = np.eye(m, m + 1)
-        for start in range(0, len(free), GRAM_ROWS):
-            part = free[start : start + GRAM_ROWS]
-            rows = np.column_stack([self.rows.take(part), np.ones(len(part))])
-            rows *= np.sqrt(self.stiffness[part])[:, None]
-            factor = np.asarray(np.linalg.qr(np.vstack([factor, rows]), mode="r"))
-        down = np.linalg.solve(factor.T, np.append(-gradient, -gradient_b))
-        step = np.linalg.solve(factor, down)
-        return step[:m], float(step[m])
-
-    def _line_search(self, step: np.ndarray, change: np.ndarray, descent: float) -> float:
-        """Near root of the derivative along the step."""
-        slope, curvature = self.v @ step, step @ step
-        stiff_change = self.stiffness * change
-        slack = 1.0 - self.target * self.scores
-
-        def duals(length: float) -> np.ndarray:
-            beta = self.raw - length * stiff_change
-            np.maximum(beta, 0.0, out=beta)
-            return np.minimum(beta, self.cost, out=beta)
-
-        def derivative(length: float) -> float:
-            return float(slope + length * curvature - change @ duals(length))
-
-        def rise(length: float) -> float:
-            point = self.v + length * step
-            return self._smoothed(point, slack - length * change, duals(length)) - self.value
-
-        return slope_root(derivative, descent, rise)
-
-
-def _solve_two(matrix: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Solve a positive definite system for two right-hand sides.
-
-    By numpy, not by scipy's Cholesky: the two carry BLAS libraries of their own, and on few cores
-    their thread pools, waiting for each other, cost more than the factor of two in the work.
-    """
-    # What rounding can hide goes on the diagonal: nearly equal rows would make it singular. The
-    # direction stays one of descent, and the certificate does not depend on it.
-    matrix.flat[:: len(matrix) + 1] += 1e-13 * matrix.diagonal().max()
-    both = np.linalg.solve(matrix, np.column_stack([a, b]))
-    return both[:, 0], both[:, 1]
+    def finish(self) -> Solution:
+        """Move b to the middle of its best values for these weights, and take the gap there."""
+        point, hinge, scores, primal = self.point, self.hinge, self.scores(), self.primal
+        values = scores - point[-1]
+        b = central_intercept(values, hinge.target, hinge.cost)
+        centred = self.quadratic(point) + hinge.value(values + b)
+        if has_fallen(centred, primal):
+            primal, scores = centred, values + b
+        else:
+            b = float(point[-1])
+        self.measure_gap(primal)
+        return Solution(point[:-1], b, scores, self.certificate, primal, self.gap, self.steps)

@@ -9,6 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
+from zeronorm.solvers.losses import SlackLoss
+
 #: A slope of this share of the first one is near enough to zero.
 NEAR = 0.1
 
@@ -16,8 +20,58 @@ NEAR = 0.1
 ROUNDING = 1e-11
 
 
+class Line:
+    """A quadratic function plus a loss, along a step.
+
+    Parameters
+    ----------
+    loss : SlackLoss
+        The loss.
+    slack, change : ndarray
+        Slacks at the start, and by how much the whole step changes them.
+    slope, curvature : float
+        First and second derivative, along the step, of everything but the loss.
+    loss_there : float
+        The loss at the start.
+    """
+
+    def __init__(
+        self,
+        loss: SlackLoss,
+        slack: np.ndarray,
+        change: np.ndarray,
+        slope: float,
+        curvature: float,
+        loss_there: float,
+    ) -> None:
+        self.loss, self.slack, self.change = loss, slack, change
+        self.first, self.second, self.loss_there = slope, curvature, loss_there
+        self.length = np.nan
+
+    def go(self, length: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return slacks and dual variables at a length; the last ones are kept."""
+        if length != self.length:
+            self.length = length
+            self.there = self.slack + length * self.change
+            self.dual = self.loss.dual(self.there)
+        return self.there, self.dual
+
+    def slope(self, length: float) -> float:
+        """Return the derivative at a length."""
+        _, dual = self.go(length)
+        return float(self.first + length * self.second + dual @ self.change)
+
+    def rise(self, length: float) -> float:
+        """Return the value at a length less that at the start."""
+        loss = self.loss.total(*self.go(length))
+        return length * self.first + 0.5 * length**2 * self.second + loss - self.loss_there
+
+
 def slope_root(
-    slope: Callable[[float], float], descent: float, rise: Callable[[float], float]
+    slope: Callable[[float], float],
+    descent: float,
+    rise: Callable[[float], float],
+    full_step: float = NEAR,
 ) -> float:
     """Length of a step near the minimum along it, below the start.
 
@@ -31,6 +85,8 @@ def slope_root(
         ``slope(0)``, negative.
     rise : callable
         Value at a length, less the value at the start.
+    full_step : float
+        The full step is taken if its slope is at most this share of the first one.
 
     Returns
     -------
@@ -38,11 +94,13 @@ def slope_root(
         The length; zero if rounding leaves no lower point.
     """
     low, at_low, high, at_high, length, side = 0.0, descent, float("inf"), 0.0, 1.0, 0
+    near = full_step
     for _ in range(100):
         derivative = slope(length)
-        is_near = abs(derivative) <= -NEAR * descent
+        is_near = abs(derivative) <= -near * descent
         if is_near and (derivative <= 0 or rise(length) <= 0):
             return length
+        near = NEAR
         # The same side twice: halve the other end's value, or the method would creep.
         if derivative > 0:
             at_low *= 0.5 if side > 0 else 1.0

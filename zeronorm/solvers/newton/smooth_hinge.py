@@ -24,11 +24,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from zeronorm.solvers.design import ScaledRows, balanced, central_intercept, per_output
+from zeronorm.solvers.design import Design
+from zeronorm.solvers.intercept import balanced, central_intercept
 from zeronorm.solvers.linear_programs.hinge_lp import HingeLP
+from zeronorm.solvers.losses import Hinge, Smoothed
+from zeronorm.solvers.newton.descent import HingeDescent
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
-from zeronorm.solvers.newton.line_search import has_fallen, slope_root
-from zeronorm.solvers.newton.solution import OutputSolution
+from zeronorm.solvers.newton.line_search import Line, has_fallen
+from zeronorm.solvers.solution import Solution
 
 #: A step that promises less than this, relatively, is rounding.
 NEGLIGIBLE = 1e-13
@@ -39,188 +42,141 @@ RIDGE = 1e-12
 
 
 class SmoothHingePath:
-    """The problem for one or several outputs; each penalty starts from the last.
+    """The problem for one output; each penalty starts from the last.
 
     Parameters
     ----------
     values : ndarray of shape (n, m)
         Kernel values of the rows with the candidate vectors.
-    targets : ndarray of shape (n, n_outputs)
-        Labels -1 and +1 of each output.
-    cost : ndarray of shape (n,) or (n, n_outputs)
+    target : ndarray of shape (n,)
+        Labels -1 and +1.
+    cost : ndarray of shape (n,)
         Positive cost of each row's hinge.
     smoothing : float
         The delta of the module docstring, positive.
     """
 
     def __init__(
-        self, values: np.ndarray, targets: np.ndarray, cost: np.ndarray, smoothing: float
+        self, values: np.ndarray, target: np.ndarray, cost: np.ndarray, smoothing: float
     ) -> None:
-        self.values, self.targets, self.delta = values, targets, smoothing
-        self.cost = per_output(cost, targets)
-        self.programs = HingeLP(values, targets, cost)
+        self.values, self.hinge, self.delta = values, Hinge(target, cost), smoothing
+        self.program = HingeLP(values, target, cost)
 
     def largest_penalty(self) -> float:
-        """Penalty from which on no term is worth its price: the intercepts are alone."""
-        nothing = ScaledRows(self.values[:, :0], np.ones(0))
-        duals = [
-            solve_hinge_ridge(nothing, target, cost).dual
-            for target, cost in zip(self.targets.T, self.cost.T, strict=True)
-        ]
-        slopes = (self.targets.T * np.array(duals)) @ self.values
-        return float(np.abs(slopes).max(initial=0.0))
+        """Penalty from which on no term is worth its price: the intercept is alone."""
+        target, cost = self.hinge.target, self.hinge.cost
+        dual = solve_hinge_ridge(Design(self.values[:, :0]), target, cost).dual
+        return float(np.abs((target * dual) @ self.values).max(initial=0.0))
 
-    def solve(self, penalty: float, *, max_steps: int) -> list[OutputSolution]:
-        """Solve for one lambda, every output."""
+    def solve(self, penalty: float, *, max_steps: int) -> Solution:
+        """Solve for one lambda."""
         scale = np.full(self.values.shape[1], 1.0 / penalty)
-        vertex = self.programs.solve(scale, tolerance=0.0)
-        return [
-            self._round(k, penalty, vertex.coef[:, k], float(vertex.intercept[k]), max_steps)
-            for k in range(self.targets.shape[1])
-        ]
+        vertex = self.program.solve(scale, tolerance=0.0)
+        state = _Descent(self, penalty, vertex.coef, vertex.intercept)
+        bounds = [self._lower_bound(self.program.dual, penalty)]
+        history: dict[str, list[float]] = {"terms": [], "objective": [], "gap": []}
+        while True:
+            gap = (state.value - max(bounds)) / state.value if state.value > 0 else 0.0
+            line = len(state.terms), state.value, gap
+            for key, value in zip(history, line, strict=True):
+                history[key].append(value)
+            if len(history["gap"]) > max_steps or not state.newton_step():
+                break
+            bounds.append(self._lower_bound(state.dual, penalty))
+        state.centre()
+        coef = np.zeros(self.values.shape[1])
+        coef[state.terms] = state.point[:-1]
+        intercept, steps = float(state.point[-1]), len(history["gap"]) - 1
+        scores = state.scores()
+        return Solution(coef, intercept, scores, state.dual, state.value, gap, steps, history)
 
-    def _round(
-        self, output: int, penalty: float, coef: np.ndarray, intercept: float, max_steps: int
-    ) -> OutputSolution:
-        target, cost = self.targets[:, output], self.cost[:, output]
-        bounds = _Bounds(self, target, cost, penalty)
-        bounds.add(self.programs.programs[output].beta)
-        terms = np.flatnonzero(coef)
-        point = _Point(self, target, cost, penalty, terms, coef[terms], intercept)
-        history = [(len(terms), point.objective, bounds.gap(point.objective))]
-        while len(history) <= max_steps and point.step():
-            bounds.add(point.beta)
-            history.append((len(point.terms), point.objective, bounds.gap(point.objective)))
-        point.centre()
-        coef = np.zeros(len(coef))
-        coef[point.terms] = point.coef[:-1]
-        return OutputSolution(
-            coef,
-            float(point.coef[-1]),
-            point.scores,
-            point.beta,
-            point.objective,
-            history[-1][2],
-            len(history) - 1,
-            history,
-        )
-
-
-class _Bounds:
-    """Best lower bound of the objective so far."""
-
-    def __init__(
-        self, problem: SmoothHingePath, target: np.ndarray, cost: np.ndarray, penalty: float
-    ) -> None:
-        self.problem, self.target, self.cost, self.penalty = problem, target, cost, penalty
-        self.lower = -np.inf
-
-    def add(self, beta: np.ndarray) -> None:
-        """Take the bound of these dual variables, scaled to be feasible."""
-        beta = balanced(beta, self.target)
-        use = np.abs((self.target * beta) @ self.problem.values).max(initial=0.0) / self.penalty
+    def _lower_bound(self, dual: np.ndarray, penalty: float) -> float:
+        """Bound of the objective by these dual variables, scaled to be feasible."""
+        beta = balanced(dual, self.hinge.target)
+        use = np.abs((self.hinge.target * beta) @ self.values).max(initial=0.0) / penalty
         beta = beta / max(1.0, float(use))
-        smooth = float(beta.sum() - beta @ (beta / self.cost))
-        self.lower = max(self.lower, float(beta.sum()) + self.problem.delta * smooth)
-
-    def gap(self, objective: float) -> float:
-        """Relative duality gap."""
-        return (objective - self.lower) / objective if objective > 0 else 0.0
+        smooth = float(beta.sum() - beta @ (beta / self.hinge.cost))
+        return float(beta.sum()) + self.delta * smooth
 
 
-class _Point:
-    """Coefficients of the terms that are left and the intercept, the last of ``coef``."""
+def smooth_hinge(hinge: Hinge, delta: float) -> Smoothed:
+    """Kim's (3.1), corrected, of the slack 1 - r: a parabola within delta of zero.
+
+    The hinge rounded off over 2 delta, from -delta on; half the cost as multipliers moves it there.
+    """
+    return hinge.smoothed(2.0 * delta, 0.5 * hinge.cost)
+
+
+class _Descent(HingeDescent):
+    """Coefficients of the terms that are left, none zero, and the intercept.
+
+    As long as no coefficient changes its sign, the one-norm is linear.
+    """
 
     def __init__(
-        self,
-        problem: SmoothHingePath,
-        target: np.ndarray,
-        cost: np.ndarray,
-        penalty: float,
-        terms: np.ndarray,
-        coef: np.ndarray,
-        intercept: float,
+        self, problem: SmoothHingePath, penalty: float, coef: np.ndarray, intercept: float
     ) -> None:
-        self.target, self.cost, self.delta = target, cost, problem.delta
-        self.penalty, self.terms = penalty, terms
-        self.columns = np.column_stack([problem.values[:, terms], np.ones(len(target))])
-        self.coef = np.append(coef, intercept)
-        self._evaluate()
-
-    def _evaluate(self) -> None:
-        self.scores = self.columns @ self.coef
-        self.beta = self._slopes(self.scores)
-        self.objective = self._loss(self.scores)
-        self.objective += self.penalty * float(np.abs(self.coef[:-1]).sum())
-
-    def _loss(self, scores: np.ndarray) -> float:
-        return float(self.cost @ smooth_hinge(1.0 - self.target * scores, self.delta))
-
-    def _slopes(self, scores: np.ndarray) -> np.ndarray:
-        """Minus the slopes of the rows' losses."""
-        share = (1.0 + self.delta - self.target * scores) / (2.0 * self.delta)
-        return self.cost * np.clip(share, 0.0, 1.0)
-
-    def step(self) -> bool:
-        """Solve the least-squares problem and go there; False if nothing is left to gain."""
-        signs = np.append(np.sign(self.coef[:-1]), 0.0)
-        gradient = self.penalty * signs - (self.target * self.beta) @ self.columns
-        on_margin = np.flatnonzero((self.beta > 0) & (self.beta < self.cost))
-        weight = np.sqrt(self.cost[on_margin] / (2.0 * self.delta))
-        rows = self.columns[on_margin] * weight[:, None]
-        matrix = rows.T @ rows
-        matrix.flat[:: len(matrix) + 1] += RIDGE * max(matrix.diagonal().max(), self.penalty)
-        move = np.linalg.solve(matrix, -gradient)
-        descent = float(gradient @ move)
-        if not -descent > NEGLIGIBLE * self.objective:
-            return False
-        change = self.columns @ move
-        signed, slope = self.target * change, self.penalty * float(signs @ move)
-        size = self.objective - self._loss(self.scores)
-        length = slope_root(
-            lambda length: slope - float(signed @ self._slopes(self.scores + length * change)),
-            descent,
-            lambda length: (
-                self._loss(self.scores + length * change) + size + length * slope - self.objective
-            ),
+        self.penalty, self.terms = penalty, np.flatnonzero(coef)
+        hinge = problem.hinge
+        # With multipliers the smoothed form is less by this, whatever the slack.
+        self.offset = 0.25 * problem.delta * float(hinge.cost.sum())
+        super().__init__(
+            Design(problem.values[:, self.terms]),
+            hinge,
+            smooth_hinge(hinge, problem.delta),
+            np.append(coef[self.terms], intercept),
         )
-        before = self.coef, self.objective, self.terms, self.columns
-        self._move(length, move)
-        if self.objective < before[1]:
-            return True
-        self.coef, _, self.terms, self.columns = before
-        self._evaluate()
-        return False
+
+    def quadratic(self, point: np.ndarray) -> float:
+        """Return the one-norm, and what the smoothed loss lacks."""
+        return self.penalty * float(np.abs(point[:-1]).sum()) + self.offset
+
+    def derivatives(self, step: np.ndarray, change: np.ndarray) -> tuple[float, float]:
+        """Slope of the one-norm, which has no curvature."""
+        return self.penalty * float(np.sign(self.point[:-1]) @ step[:-1]), 0.0
+
+    def is_negligible(self, descent: float) -> bool:
+        """Whether the slope is rounding."""
+        return not -descent > NEGLIGIBLE * self.value
+
+    def direction(self) -> tuple[np.ndarray, np.ndarray]:
+        """Solve the least-squares problem of the rows on the margin."""
+        gradient = -self.design.adjoint(self.hinge.target * self.dual)
+        gradient[:-1] += self.penalty * np.sign(self.point[:-1])
+        on_margin = np.flatnonzero((self.dual > 0) & (self.dual < self.hinge.cost))
+        matrix = self.design.gram(on_margin, self.loss.stiffness[on_margin])
+        matrix.flat[:: len(matrix) + 1] += RIDGE * max(matrix.diagonal().max(), self.penalty)
+        step = np.linalg.solve(matrix, -gradient)
+        return step, self.slack_change(step)
+
+    def search(self, line: Line, step: np.ndarray) -> float:
+        """Go no further than to the first coefficient that becomes zero."""
+        coef, terms = self.point[:-1], step[:-1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.ends = np.where(coef * terms < 0, -coef / terms, np.inf)
+        return min(super().search(line, step), float(self.ends.min(initial=np.inf)))
+
+    def newton_step(self) -> bool:
+        """Take a step, and drop the term whose coefficient has become zero."""
+        before = self.value
+        if not super().newton_step():
+            return False
+        is_left = self.ends > self.length
+        if not is_left.all():
+            self.terms = self.terms[is_left]
+            self.design = Design(self.design.values[:, is_left])
+            point = self.point[np.append(is_left, True)]
+            self.move(point, self.hinge.slack(self.design.apply(point)))
+        return self.value < before
 
     def centre(self) -> None:
         """Move the intercept to the middle of its optimal values, where they are an interval.
 
         Rounded at its ends, such an interval of the hinge keeps its middle.
         """
-        before, objective = self.coef, self.objective
-        middle = central_intercept(self.scores - self.coef[-1], self.target, self.cost)
-        self.coef = np.append(self.coef[:-1], middle)
-        self._evaluate()
-        if not has_fallen(self.objective, objective):
-            self.coef = before
-            self._evaluate()
-
-    def _move(self, length: float, move: np.ndarray) -> None:
-        """Go along the step, no further than to the first coefficient that becomes zero."""
-        terms = move[:-1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ends = np.where(self.coef[:-1] * terms < 0, -self.coef[:-1] / terms, np.inf)
-        first = float(ends.min(initial=np.inf))
-        self.coef = self.coef + min(length, first) * move
-        if first <= length:
-            keep = ends > first
-            self.terms = self.terms[keep]
-            keep = np.append(keep, True)
-            self.coef, self.columns = self.coef[keep], self.columns[:, keep]
-        self._evaluate()
-
-
-def smooth_hinge(slack: np.ndarray, delta: float) -> np.ndarray:
-    """Kim's (3.1), corrected, of the slack 1 - r."""
-    within = np.clip(slack + delta, 0.0, 2.0 * delta)
-    return within**2 / (4.0 * delta) + np.maximum(slack - delta, 0.0)
+        before, values = (self.point, self.slack, self.dual, self.value), self.scores()
+        values -= self.point[-1]
+        middle = central_intercept(values, self.hinge.target, self.hinge.cost)
+        self.move(np.append(self.point[:-1], middle), self.hinge.slack(values + middle))
+        if not has_fallen(self.value, before[3]):
+            self.move(*before[:3])

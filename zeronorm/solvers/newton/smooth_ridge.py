@@ -15,14 +15,14 @@ The intercept is not penalised.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 from scipy.linalg import solve
 from scipy.sparse.linalg import LinearOperator, cg
-from scipy.special import log_ndtr
 
-from zeronorm.solvers.design import ScaledRows, column_sizes
+from zeronorm.solvers.design import Design, column_sizes
+from zeronorm.solvers.losses import Probit
+from zeronorm.solvers.newton.descent import NewtonDescent
+from zeronorm.solvers.newton.line_search import Line
 from zeronorm.solvers.reweighting.loop import Round
 
 #: Most Newton steps of one weighted problem; it comes back with the gap it has.
@@ -33,56 +33,30 @@ MAX_STEPS = 100
 #: so that a few products do; one costs a thirtieth of forming the matrix at 1000 columns.
 MANY_COLUMNS, INEXACT, MOST_PRODUCTS = 500, 0.1, 50
 
-
-class MarginLoss(Protocol):
-    """A convex decreasing loss of the margin, smooth."""
-
-    def value(self, margin: np.ndarray) -> np.ndarray:
-        """Loss of each row."""
-
-    def slope_and_curvature(self, margin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """First and second derivative."""
-
-
-class ProbitLoss:
-    """Minus the logarithm of the normal distribution function."""
-
-    def value(self, margin: np.ndarray) -> np.ndarray:
-        """Loss of each row."""
-        return -log_ndtr(margin)
-
-    def slope_and_curvature(self, margin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """First and second derivative: with h = density / distribution, -h and h (h + margin)."""
-        hazard = np.exp(-0.5 * margin**2 - log_ndtr(margin)) / np.sqrt(2.0 * np.pi)
-        # Far on the wrong side h + margin is a small difference of large numbers; it is positive.
-        return -hazard, hazard * np.maximum(hazard + margin, 0.0)
+#: A step is halved, at most to the second number, until it falls by this share of its slope.
+ENOUGH, SHORTEST = 1e-4, 1e-10
 
 
 class SmoothRidge:
-    """The weighted problem for the reweighting loop, with one or several outputs.
+    """The weighted problem for the reweighting loop.
 
     Parameters
     ----------
     values : ndarray of shape (n, m)
         Kernel values of the rows with the candidate vectors.
-    targets : ndarray of shape (n, n_outputs)
-        Labels -1 and +1 of each output.
-    cost : ndarray of shape (n,)
-        Positive weight of each row's loss.
-    loss : MarginLoss
-        The loss.
+    target : ndarray of shape (n,)
+        Labels -1 and +1.
+    loss : Probit
+        The loss, with the weights of the rows.
     """
 
-    def __init__(
-        self, values: np.ndarray, targets: np.ndarray, cost: np.ndarray, loss: MarginLoss
-    ) -> None:
+    def __init__(self, values: np.ndarray, target: np.ndarray, loss: Probit) -> None:
         # Around their means: the intercept, which is free, takes up what a column has in common,
         # and rounding is that of what is left. A flat kernel has little else in common.
-        self.means = (cost @ values) / cost.sum()
-        self.values, self.targets, self.cost, self.loss = values - self.means, targets, cost, loss
+        self.means = (loss.cost @ values) / loss.cost.sum()
+        self.values, self.target, self.loss = values - self.means, target, loss
         self.column_sizes = column_sizes(self.values)
-        self.coef = np.zeros((values.shape[1], targets.shape[1]))
-        self.intercept = np.zeros(targets.shape[1])
+        self.coef, self.intercept = np.zeros(values.shape[1]), 0.0
 
     @property
     def n_columns(self) -> int:
@@ -96,107 +70,91 @@ class SmoothRidge:
         self.column_sizes = self.column_sizes[columns]
 
     def solve(self, scale: np.ndarray, tolerance: float, *, steering: bool = False) -> Round:
-        """Solve with Lambda = diag(1 / scale), each output warm started from its last solution."""
+        """Solve with Lambda = diag(1 / scale), from the last solution."""
         root = np.sqrt(scale)
-        rows = ScaledRows(self.values, root)
-        points = []
-        for k, target in enumerate(self.targets.T):
-            start = self.coef[:, k] / root
-            point = _Point(rows, target, self.cost, self.loss, start, self.intercept[k])
-            while point.gap > tolerance and point.steps < MAX_STEPS and point.newton_step():
-                pass
-            points.append(point)
-            self.coef[:, k] = root * point.v
-            self.intercept[k] = point.b
-        gap = max(point.gap for point in points)
-        loss = sum(point.loss_value for point in points)
-        return Round(self.coef.copy(), self.intercept - self.means @ self.coef, loss, gap)
+        start = np.append(self.coef / root, self.intercept)
+        state = _Descent(Design(self.values, root), self.target, self.loss, start)
+        while state.gap > tolerance and state.steps < MAX_STEPS and state.newton_step():
+            pass
+        self.coef, self.intercept = root * state.point[:-1], float(state.point[-1])
+        intercept = self.intercept - float(self.means @ self.coef)
+        return Round(self.coef.copy(), intercept, state.loss_value, state.gap)
 
 
-class _Point:
-    """The current point (v, b) of one output, b being best for its v."""
+class _Descent(NewtonDescent):
+    """Newton steps; b, the last number of a point, is always best for its v."""
 
-    def __init__(
-        self,
-        rows: ScaledRows,
-        target: np.ndarray,
-        cost: np.ndarray,
-        loss: MarginLoss,
-        v: np.ndarray,
-        b: float,
-    ) -> None:
-        self.rows, self.target, self.cost, self.loss = rows, target, cost, loss
-        self.v, self.b, self.scores = v, b, rows.apply(v)
+    def __init__(self, design: Design, target: np.ndarray, loss: Probit, point: np.ndarray) -> None:
+        self.design, self.target, self.loss = design, target, loss
         self.all_rows = np.arange(len(target))
-        self.steps = 0
-        self._evaluate()
+        self.move(point, -target * design.apply(point))
 
-    def _evaluate(self) -> None:
-        """Move b to its best, and take the gradient there."""
-        self.b = best_intercept(self.scores, self.target, self.cost, self.loss, self.b)
-        margin = self.target * (self.scores + self.b)
-        slope, curvature = self.loss.slope_and_curvature(margin)
-        self.curvature = self.cost * curvature
-        self.gradient = self.v + self.rows.adjoint(self.target * self.cost * slope)
-        self.loss_value = float(self.cost @ self.loss.value(margin))
-        self.value = self.loss_value + 0.5 * float(self.v @ self.v)
+    def move(self, point: np.ndarray, slack: np.ndarray, dual: np.ndarray | None = None) -> None:
+        """Go to a point, with the best b there, and take the gradient."""
+        shift = best_shift(slack, self.target, self.loss)
+        super().move(np.append(point[:-1], point[-1] + shift), slack - self.target * shift)
+        signed = self.design.adjoint(self.target * self.dual)
+        self.gradient = self.point[:-1] - signed[:-1]
         self.gap = 0.5 * float(self.gradient @ self.gradient) / self.value
 
-    def newton_step(self) -> bool:
-        """Take a Newton step; False if rounding has left nothing to descend."""
-        step = self._direction()
-        descent = float(self.gradient @ step)
-        if not descent < 0:
-            return False
-        before = self.v, self.b, self.scores, self.value
-        change = self.rows.apply(step)
+    def quadratic(self, point: np.ndarray) -> float:
+        """Half the squared norm of the weights."""
+        return 0.5 * float(point[:-1] @ point[:-1])
+
+    def derivatives(self, step: np.ndarray, change: np.ndarray) -> tuple[float, float]:
+        """First and second derivative of the ridge along a step."""
+        return float(self.point[:-1] @ step[:-1]), float(step[:-1] @ step[:-1])
+
+    def direction(self) -> tuple[np.ndarray, np.ndarray]:
+        """Newton's step for v; b follows: its best value moves with v."""
+        curvature = self.loss.curvature(self.slack)
+        total = max(float(curvature.sum()), np.finfo(float).tiny)
+        if len(self.gradient) > MANY_COLUMNS:
+            inner = self._conjugate_gradients(curvature, total)
+        else:
+            matrix = self.design.gram(self.all_rows, curvature)
+            border, matrix = matrix[-1, :-1], matrix[:-1, :-1]
+            # What rounding can hide goes on the diagonal; the certificate does not depend on it.
+            hidden = 1e-15 * len(matrix) * float(matrix.diagonal().max(initial=0.0))
+            matrix = matrix - np.outer(border, border / total)
+            matrix.flat[:: len(matrix) + 1] += 1.0 + hidden
+            inner = solve(matrix, -self.gradient, assume_a="pos", check_finite=False)
+        change = self.design.apply(np.append(inner, 0.0))
+        shift = -float(curvature @ change) / total
+        return np.append(inner, shift), -self.target * (change + shift)
+
+    def search(self, line: Line, step: np.ndarray) -> float:
+        """Halve the step until it lowers the value; b, best at its end, lowers it further."""
         length = 1.0
-        while length > 1e-10:
-            self.v = before[0] + length * step
-            self.scores = before[2] + length * change
-            self._evaluate()
-            if self.value <= before[3] + 1e-4 * length * descent:
-                self.steps += 1
-                return True
+        while line.rise(length) > ENOUGH * length * self.descent and length > SHORTEST:
             length *= 0.5
-        self.v, self.b, self.scores, _ = before
-        self._evaluate()
-        return False
+        return length
 
-    def _direction(self) -> np.ndarray:
-        """Newton's step; b is eliminated: its best value moves with v."""
-        total = max(self.curvature.sum(), np.finfo(float).tiny)
-        if len(self.v) > MANY_COLUMNS:
+    def _conjugate_gradients(self, curvature: np.ndarray, total: float) -> np.ndarray:
+        def curved(direction: np.ndarray) -> np.ndarray:
+            change = self.design.apply(np.append(direction, 0.0))
+            change -= curvature @ change / total
+            return direction + self.design.adjoint(curvature * change)[:-1]
 
-            def curved(direction: np.ndarray) -> np.ndarray:
-                change = self.rows.apply(direction)
-                change -= self.curvature @ change / total
-                return direction + self.rows.adjoint(self.curvature * change)
-
-            size = (len(self.v), len(self.v))
-            matrix = LinearOperator(size, matvec=curved, dtype=self.v.dtype)
-            return cg(matrix, -self.gradient, rtol=INEXACT, maxiter=MOST_PRODUCTS)[0]
-        matrix, border = self.rows.gram(self.all_rows, self.curvature)
-        # What rounding can hide goes on the diagonal too; the certificate does not depend on it.
-        hidden = 1e-15 * len(matrix) * float(matrix.diagonal().max(initial=0.0))
-        matrix -= np.outer(border, border / total)
-        matrix.flat[:: len(matrix) + 1] += 1.0 + hidden
-        return solve(matrix, -self.gradient, assume_a="pos", overwrite_a=True, check_finite=False)
+        size = (len(self.gradient), len(self.gradient))
+        matrix = LinearOperator(size, matvec=curved, dtype=self.gradient.dtype)
+        return cg(matrix, -self.gradient, rtol=INEXACT, maxiter=MOST_PRODUCTS)[0]
 
 
-def best_intercept(
-    scores: np.ndarray, target: np.ndarray, cost: np.ndarray, loss: MarginLoss, start: float
-) -> float:
-    """Minimise the loss over the intercept alone: Newton's method, kept in a bracket."""
-    low, high, b, reach = -np.inf, np.inf, start, 10.0
-    scale = float(cost.sum())
+def best_shift(slack: np.ndarray, target: np.ndarray, loss: Probit) -> float:
+    """By how much to move the intercept so that the loss is least.
+
+    Newton's method, kept in a bracket.
+    """
+    low, high, b, reach = -np.inf, np.inf, 0.0, 10.0
+    scale = float(loss.cost.sum())
     for _ in range(100):
-        slope, curvature = loss.slope_and_curvature(target * (scores + b))
-        derivative = float((target * cost) @ slope)
+        there = slack - b * target
+        derivative = -float(target @ loss.dual(there))
         if abs(derivative) <= 1e-12 * scale:
             break
         low, high = (b, high) if derivative < 0 else (low, b)
-        bend = float(cost @ curvature)
+        bend = float(loss.curvature(there).sum())
         step = -derivative / bend if bend > 0 else -np.sign(derivative)
         # Beyond a few units of margin the quadratic model means nothing; far away it takes many.
         new = b + float(np.clip(step, -reach, reach))

@@ -25,17 +25,20 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from zeronorm.solvers.newton.line_search import slope_root
-
-#: A full step is taken if the slope at its end is at most this share of that at its start.
-FULL_STEP = 0.5
+from zeronorm.solvers.losses import Smoothed
+from zeronorm.solvers.newton.descent import NewtonDescent
 
 #: A constraint counts as violated beyond this share of its target; at the edge, its alpha is zero.
 EDGE = 1e-12
 
 
 class Geometry(Protocol):
-    """The matrix Phi; a vector v is whatever ``step`` returns, and is only passed back."""
+    """The matrix Phi; a vector v is whatever ``step`` returns, and is only passed back.
+
+    ``length`` is the number of entries that it has.
+    """
+
+    length: int
 
     def step(
         self,
@@ -61,7 +64,7 @@ class Gram:
     """Phi known by G = Phi Phi' alone; v = Phi' alpha is held as alpha."""
 
     def __init__(self, gram: np.ndarray) -> None:
-        self.gram = gram
+        self.gram, self.length = gram, len(gram)
 
     def step(
         self,
@@ -100,7 +103,7 @@ class Features:
     """Phi itself, dense or sparse, with columns scaled: for more constraints than columns."""
 
     def __init__(self, values: Any, scale: np.ndarray) -> None:
-        self.values, self.scale = values, scale
+        self.values, self.scale, self.length = values, scale, len(scale)
 
     def step(
         self,
@@ -150,9 +153,9 @@ def solve_bordered(matrix: np.ndarray, sides: np.ndarray, n_bias: int) -> np.nda
     Weston & Watkins, where only differences count: a hair on their diagonal decides.
     """
     if n_bias > 1:
-        indices = np.arange(len(matrix) - n_bias, len(matrix))
-        sign = 1.0 if matrix[indices[0], indices[0]] > 0 else -1.0
-        matrix[indices, indices] += sign * 1e-10 * max(1.0, float(np.abs(matrix[indices]).max()))
+        last = np.arange(len(matrix) - n_bias, len(matrix))
+        sign = 1.0 if matrix[last[0], last[0]] > 0 else -1.0
+        matrix[last, last] += sign * 1e-10 * max(1.0, float(np.abs(matrix[last]).max()))
     try:
         return np.linalg.solve(matrix, sides)
     except np.linalg.LinAlgError:
@@ -203,74 +206,85 @@ def solve_squared_slack(
     n, n_bias = bias.shape
     wanted = np.ones(n) if wanted is None else wanted
     total = np.zeros(n_bias) if total is None else total
-    edge = wanted - EDGE * np.abs(wanted)
-
-    def newton(active: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        v, b = geometry.step(active, cost, wanted, bias, total)
-        return v, b, geometry.scores(v)
-
-    active = np.arange(n) if start is None else np.flatnonzero(start < edge)
-    if len(active) == 0:
-        active = np.arange(n)
-    v, b, inner = newton(active)
-    steps, is_exact = 1, True
-    while steps < max_steps:
-        scores = inner + bias @ b
-        violated = np.flatnonzero(scores < edge)
-        if is_exact and np.array_equal(violated, active):
-            break
-        active = violated
-        new_v, new_b, new_inner = newton(active)
-        steps += 1
-        change = new_inner + bias @ new_b - scores
-        flat = geometry.inner(v, inner, new_v - v) + float(total @ (new_b - b))
-        bend = geometry.inner(new_v - v, new_inner - inner, new_v - v)
-        line = _Line(wanted - scores, change, cost, flat, bend)
-        descent = line.slope(0.0)
-        if not descent < 0:
-            break
-        # Most full steps still descend at their end; only the others need a search.
-        at_end = line.slope(1.0)
-        is_exact = abs(at_end) <= FULL_STEP * -descent and (at_end <= 0 or line.rise(1.0) <= 0)
-        length = 1.0 if is_exact else slope_root(line.slope, descent, line.rise)
-        if length == 0:
-            break
-        v, b = v + length * (new_v - v), b + length * (new_b - b)
-        inner = inner + length * (new_inner - inner)
-    scores = inner + bias @ b
-    alpha = cost * np.maximum(wanted - scores, 0.0)
-    slack = alpha @ (alpha / cost)
-    primal = 0.5 * (geometry.inner(v, inner, v) + slack) + float(total @ b)
-    # What the intercepts' equation lacks counts at the price b.
-    lack = float(np.abs((alpha @ bias - total) * b).sum())
-    dual = float(wanted @ alpha) - 0.5 * (geometry.squared_norm(alpha) + slack) - lack
-    size = max(abs(primal), np.finfo(float).tiny)
-    return SlackSolution(alpha, b, scores, float(primal), float((primal - dual) / size), steps)
+    state = _Descent(geometry, bias, cost, wanted, total, start)
+    while not state.is_solved and state.steps < max_steps and state.newton_step():
+        pass
+    return state.solution()
 
 
-class _Line:
-    """The function along a step that changes the scores by ``change``.
+class _Descent(NewtonDescent):
+    """Newton steps; a point is v, then b. A step goes to the minimum if the same are violated."""
 
-    ``flat`` and ``bend`` are the first and second derivative of everything but the slacks.
-    """
+    full_step = 0.5  # most full steps still descend at their end; only the others need a search
 
     def __init__(
-        self, slack: np.ndarray, change: np.ndarray, cost: np.ndarray, flat: float, bend: float
+        self,
+        geometry: Geometry,
+        bias: np.ndarray,
+        cost: np.ndarray,
+        wanted: np.ndarray,
+        total: np.ndarray,
+        start: np.ndarray | None,
     ) -> None:
-        self.slack, self.change, self.weighted = slack, change, cost * change
-        self.cost, self.flat, self.bend = cost, flat, bend
-        self.loss = self._loss(slack)
+        self.geometry, self.bias, self.wanted, self.total = geometry, bias, wanted, total
+        self.cost, self.loss = cost, Smoothed(cost, np.inf)
+        self.edge = EDGE * np.abs(wanted)
+        active = np.arange(len(wanted)) if start is None else self._violated(wanted - start)
+        self.active = active if len(active) else np.arange(len(wanted))
+        self.steps = 1
+        point, scores = self._minimum(self.active)
+        self.move(point, wanted - scores - bias @ point[self.n_inner :])
 
-    def slope(self, length: float) -> float:
-        """Return the derivative at a length."""
-        left = np.maximum(self.slack - length * self.change, 0.0)
-        return self.flat + length * self.bend - float(self.weighted @ left)
+    @property
+    def n_inner(self) -> int:
+        """Length of v."""
+        return self.geometry.length
 
-    def rise(self, length: float) -> float:
-        """Return the value at a length less that at the start."""
-        inner = length * self.flat + 0.5 * length**2 * self.bend
-        return inner + self._loss(self.slack - length * self.change) - self.loss
+    def _violated(self, slack: np.ndarray) -> np.ndarray:
+        return np.flatnonzero(slack > self.edge)
 
-    def _loss(self, slack: np.ndarray) -> float:
-        left = np.maximum(slack, 0.0)
-        return 0.5 * float(self.cost @ (left * left))
+    @property
+    def is_solved(self) -> bool:
+        """Whether the violated constraints are those that the last full step was solved for."""
+        is_full = self.steps == 1 or self.length == 1.0
+        return is_full and np.array_equal(self._violated(self.slack), self.active)
+
+    def _minimum(self, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        v, b = self.geometry.step(active, self.cost, self.wanted, self.bias, self.total)
+        return np.concatenate([v, b]), self.geometry.scores(v)
+
+    def quadratic(self, point: np.ndarray) -> float:
+        """Half the squared norm of v, and the price of the intercepts."""
+        v, b = point[: self.n_inner], point[self.n_inner :]
+        return 0.5 * self.geometry.inner(v, self.inner, v) + float(self.total @ b)
+
+    def derivatives(self, step: np.ndarray, change: np.ndarray) -> tuple[float, float]:
+        """First and second derivative of the quadratic part along a step."""
+        v, b = step[: self.n_inner], step[self.n_inner :]
+        slope = self.geometry.inner(self.point[: self.n_inner], self.inner, v)
+        inner = -change - self.bias @ b
+        return slope + float(self.total @ b), self.geometry.inner(v, inner, v)
+
+    def direction(self) -> tuple[np.ndarray, np.ndarray]:
+        """Go to the minimum for the constraints that are violated now."""
+        self.active = self._violated(self.slack)
+        point, scores = self._minimum(self.active)
+        slack = self.wanted - scores - self.bias @ point[self.n_inner :]
+        return point - self.point, slack - self.slack
+
+    def move(self, point: np.ndarray, slack: np.ndarray, dual: np.ndarray | None = None) -> None:
+        """Go to a point with these slacks."""
+        self.inner = self.wanted - slack - self.bias @ point[self.n_inner :]
+        super().move(point, slack, dual)
+
+    def solution(self) -> SlackSolution:
+        """Return what was found, with the gap between primal and dual value."""
+        b, alpha = self.point[self.n_inner :], self.dual
+        slack = float(alpha @ (alpha / self.cost))
+        # What the intercepts' equation lacks counts at the price b.
+        lack = float(np.abs((alpha @ self.bias - self.total) * b).sum())
+        norm = self.geometry.squared_norm(alpha)
+        dual = float(self.wanted @ alpha) - 0.5 * (norm + slack) - lack
+        gap = (self.value - dual) / max(abs(self.value), np.finfo(float).tiny)
+        scores = self.wanted - self.slack
+        return SlackSolution(alpha, b, scores, self.value, float(gap), self.steps)

@@ -46,7 +46,7 @@ class Round:
     """What a weighted problem returns: a solution and its certificate."""
 
     coef: np.ndarray
-    intercept: np.ndarray
+    intercept: float
     loss: float
     gap: float
 
@@ -87,9 +87,8 @@ class Penalty:
 
     Notes
     -----
-    The size of a term is the 2-norm (power 2) or 1-norm (power 1) of its coefficients over all
-    outputs, so that outputs share their terms. ``floor`` (one for each term) is where it counts
-    as zero. With u = size^power and e = (stretch floor)^power:
+    ``floor`` (one for each term) is where its size |alpha_j| counts as zero. With
+    u = |alpha_j|^power and e = (stretch floor)^power:
     g(u) = ((u + e)^q - e^q) / (power q), q = p / power, and g(u) = log(1 + u/e) / power at q = 0.
     ``strength`` is a factor of it.
     """
@@ -100,20 +99,14 @@ class Penalty:
     stretch: float = 1.0
     strength: float = 1.0
 
-    def size(self, coef: np.ndarray) -> np.ndarray:
-        """Size of each term."""
-        if self.power == 2:
-            return np.sqrt(np.einsum("jk,jk->j", coef, coef))
-        return np.abs(coef).sum(axis=1)
-
     def scale(self, coef: np.ndarray) -> np.ndarray:
         """Inverse weights, 1 / g' (up to the factor power): no division, whatever vanishes."""
-        u = self.size(coef) ** self.power + (self.stretch * self.floor) ** self.power
+        u = np.abs(coef) ** self.power + (self.stretch * self.floor) ** self.power
         return u ** (1.0 - self.p / self.power) / self.strength
 
     def value(self, coef: np.ndarray) -> float:
         """Sum of the penalties."""
-        u, e = self.size(coef) ** self.power, (self.stretch * self.floor) ** self.power
+        u, e = np.abs(coef) ** self.power, (self.stretch * self.floor) ** self.power
         q = self.p / self.power
         if q == 0:
             return self.strength * float(np.log1p(u / e).sum() / self.power)
@@ -146,17 +139,18 @@ class Annealing:
 class Reweighted:
     """Result of the loop.
 
-    ``terms`` are the columns of the original problem that are left, ``change`` the relative
-    change of the coefficients in the last round, ``gap`` the last certificate, ``is_stuck`` says
-    that rounding kept the last round from lowering the objective, ``history`` has one entry a
-    round (its "strength" is that of the penalty; below one only while it is annealed).
+    ``terms`` are the columns that are left of the ``n_columns`` of the original problem, ``change``
+    the relative change of the coefficients in the last round, ``gap`` the last certificate,
+    ``is_stuck`` says that rounding kept the last round from lowering the objective, ``history``
+    has one entry a round (its "strength" is that of the penalty, below one only while annealed).
     ``open_gap`` is that of a round that dropped terms without being solved even roughly: no later
     one closes it, and ``gap`` is not less.
     """
 
+    n_columns: int
     terms: np.ndarray
     coef: np.ndarray
-    intercept: np.ndarray
+    intercept: float
     change: float = np.inf
     gap: float = np.inf
     is_stuck: bool = False
@@ -164,6 +158,13 @@ class Reweighted:
     history: dict[str, list[float]] = field(
         default_factory=lambda: {"terms": [], "objective": [], "gap": [], "strength": []}
     )
+
+    @property
+    def all_coef(self) -> np.ndarray:
+        """Coefficients of all columns of the original problem."""
+        coef = np.zeros(self.n_columns)
+        coef[self.terms] = self.coef
+        return coef
 
     @property
     def rounds(self) -> int:
@@ -207,8 +208,8 @@ def reweight(
     equal = np.full(len(terms), unit**-penalty.power / penalty.strength)
     rough = tolerance if single else max(ROUGH, tolerance)
     first = problem.solve(equal, rough, steering=rough > tolerance)
-    penalty.floor = _floor(penalty.size(first.coef), problem.column_sizes)
-    result = Reweighted(terms, first.coef, first.intercept, gap=first.gap)
+    penalty.floor = _floor(np.abs(first.coef), problem.column_sizes)
+    result = Reweighted(len(terms), terms, first.coef, first.intercept, gap=first.gap)
     result.change = 0.0 if single else np.inf
     objective, loss = _drop_and_record(problem, penalty, result, first.loss), first.loss
     while result.rounds < max_rounds and not single:
@@ -274,7 +275,7 @@ def _descend(
 def _drop_and_record(
     problem: WeightedProblem, penalty: Penalty, result: Reweighted, loss: float
 ) -> float:
-    keep = penalty.size(result.coef) > penalty.floor
+    keep = np.abs(result.coef) > penalty.floor
     if not keep.all():
         if ROUGH < result.gap < np.inf:  # an infinite one is that of a sample of the rows
             result.open_gap = max(result.open_gap, result.gap)

@@ -1,0 +1,59 @@
+"""The intercept, which has no penalty: its best value, and what it asks of dual variables."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def balanced(beta: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Scale the heavier class of dual variables down, so that ``target @ beta`` is zero."""
+    excess = float(target @ beta)
+    if excess == 0:
+        return beta
+    heavy = np.where(target == np.sign(excess), beta, 0.0)
+    return beta - (abs(excess) / heavy.sum()) * heavy
+
+
+def central_intercept(
+    values: np.ndarray, target: np.ndarray, cost: np.ndarray, width: float = 0.0
+) -> float:
+    """Return the middle of the intercepts with the least hinge loss, the terms being given.
+
+    The slope of the loss by b grows by ``cost`` at each row's corner: from minus the cost of the
+    positive rows to the cost of the negative ones. It may be zero over a whole interval, as with
+    classes of equal cost and a small C; the middle is then the fair choice.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Decision values without the intercept.
+    target : ndarray of shape (n,)
+        Labels -1 and +1.
+    cost : ndarray of shape (n,)
+        Positive cost of each row's hinge.
+    width : float
+        Width over which the hinge is rounded off, from the corner inwards.
+    """
+    starts = np.where(target > 0, 1.0 - width, -1.0) - values
+    if width == 0:
+        order = np.argsort(starts, kind="stable")
+        corners, slopes = starts[order], np.cumsum(cost[order])
+    else:
+        corners = np.concatenate([starts, starts + width])
+        rates = np.concatenate([cost, -cost]) / width
+        order = np.argsort(corners, kind="stable")
+        corners = corners[order]
+        rising = np.cumsum(rates[order])[:-1] * np.diff(corners)
+        slopes = np.concatenate([[0.0], np.cumsum(rising)])
+    slopes = slopes - float(cost[target > 0].sum())
+    rounding = 1e-12 * float(cost.sum())
+    first = int(np.searchsorted(slopes, -rounding))
+    last = int(np.searchsorted(slopes, rounding, side="right"))
+    if width == 0:
+        # Beyond a corner the slope is what it became there, up to the next one.
+        return float(corners[first] + corners[min(last, len(corners) - 1)]) / 2.0
+    if first < last:
+        return float(corners[first] + corners[last - 1]) / 2.0
+    before = corners[last - 1]
+    share = -slopes[last - 1] / (slopes[first] - slopes[last - 1])
+    return float(before + share * (corners[first] - before))

@@ -1,0 +1,116 @@
+"""Losses: what a row costs, as a function of its slack or its margin.
+
+The slack of a row is s = 1 - target * score for the hinge; a loss that is piecewise quadratic in
+its slack has a dual form with one variable beta, and here is smoothed in one way only:
+
+    max over low <= beta <= cap of   beta s - (beta - base)^2 / (2 stiffness),
+
+whose maximiser is  beta = clip(base + stiffness * s, low, cap).  With
+
+    low = 0, cap = cost, stiffness = cost / width       this is the hinge, rounded off over a width;
+    low = 0, cap = infinity, stiffness = cost           the squared hinge;
+    low = -price, cap = price                           the absolute value of a coefficient.
+
+``base`` are multipliers of an augmented Lagrangian, zero elsewhere. The derivative by the slack is
+beta, the second derivative is the stiffness where beta is free, between its bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.special import log_ndtr
+
+
+class SlackLoss(Protocol):
+    """A convex loss of slacks, summed over the rows: what a line search needs of it."""
+
+    def dual(self, slack: np.ndarray) -> np.ndarray:
+        """Differentiate by each slack."""
+
+    def total(self, slack: np.ndarray, dual: np.ndarray) -> float:
+        """Sum of the losses; ``dual`` are the derivatives at these slacks."""
+
+
+@dataclass
+class Smoothed:
+    """The smoothed form of the module docstring; each field is a number or one for each row."""
+
+    stiffness: np.ndarray
+    cap: np.ndarray | float
+    low: np.ndarray | float = 0.0
+    base: np.ndarray | float = 0.0
+
+    def dual(self, slack: np.ndarray) -> np.ndarray:
+        """Differentiate by each slack."""
+        dual = self.stiffness * slack
+        dual += self.base
+        np.maximum(dual, self.low, out=dual)
+        return np.minimum(dual, self.cap, out=dual)
+
+    def total(self, slack: np.ndarray, dual: np.ndarray) -> float:
+        """Sum of the losses; ``dual`` are the derivatives at these slacks."""
+        return float(dual @ slack) - 0.5 * self.proximal(dual)
+
+    def proximal(self, dual: np.ndarray) -> float:
+        """Sum of (dual - base)^2 / stiffness."""
+        moved = dual - self.base
+        return float(moved @ (moved / self.stiffness))
+
+    def pieces(self, slack: np.ndarray) -> np.ndarray:
+        """On which piece each slack is: 0 below, 1 free (curved, its ends included), 2 above."""
+        raw = self.stiffness * slack
+        raw += self.base
+        return (raw >= self.low).astype(np.int8) + (raw > self.cap)
+
+
+@dataclass
+class Hinge:
+    """The hinge max(0, 1 - target * score), times the cost of each row; targets are -1 and +1."""
+
+    target: np.ndarray
+    cost: np.ndarray
+
+    def slack(self, scores: np.ndarray) -> np.ndarray:
+        """Return what each row lacks of a margin of one; negative beyond it."""
+        return 1.0 - self.target * scores
+
+    def value(self, scores: np.ndarray) -> float:
+        """Sum of the losses."""
+        return float(self.cost @ np.maximum(self.slack(scores), 0.0))
+
+    def smoothed(self, width: float, base: np.ndarray | float = 0.0) -> Smoothed:
+        """Round the corner off over this width."""
+        return Smoothed(self.cost / width, self.cost, 0.0, base)
+
+
+class Probit:
+    """Minus the logarithm of the normal distribution function of the margin, times the costs.
+
+    Parameters
+    ----------
+    cost : ndarray of shape (n,)
+        Weight of each row's loss.
+    """
+
+    def __init__(self, cost: np.ndarray) -> None:
+        self.cost = cost
+
+    def dual(self, slack: np.ndarray) -> np.ndarray:
+        """Differentiate by each slack, which is minus the margin."""
+        return self.cost * self._hazard(-slack)
+
+    def total(self, slack: np.ndarray, dual: np.ndarray | None = None) -> float:
+        """Sum of the losses."""
+        return -float(self.cost @ log_ndtr(-slack))
+
+    def curvature(self, slack: np.ndarray) -> np.ndarray:
+        """Second derivative by each slack: with h = density / distribution, h (h + margin)."""
+        hazard = self._hazard(-slack)
+        # Far on the wrong side h + margin is a small difference of large numbers; it is positive.
+        return self.cost * hazard * np.maximum(hazard - slack, 0.0)
+
+    def _hazard(self, margin: np.ndarray) -> np.ndarray:
+        return np.exp(-0.5 * margin**2 - log_ndtr(margin)) / np.sqrt(2.0 * np.pi)
