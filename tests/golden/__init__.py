@@ -1,1 +1,0 @@
-"""A golden record: what every estimator found on fixed problems before a change of the code."""
