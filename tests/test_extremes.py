@@ -138,7 +138,8 @@ def test_the_largest_coefficient_at_no_cost(C):
     """Certified, though the costs are below all tolerances of HiGHS."""
     K = np.random.default_rng(0).normal(size=(30, 10))
     y = np.where(np.arange(30) < 10, 1.0, -1.0)
-    coef, _, objective, gap = solve_largest_coefficient(K, y, np.full(30, C))
+    found = solve_largest_coefficient(K, y, np.full(30, C))
+    coef, objective, gap = found.coef, found.objective, found.gap
     assert not coef.any()
     assert objective == pytest.approx(20 * C)
     assert gap <= 1e-9

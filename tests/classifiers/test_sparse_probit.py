@@ -14,7 +14,8 @@ from sklearn.svm import SVC
 from tests.data import cancer, contradictory, iris, moons, noisy
 from zeronorm import SparseProbitClassifier
 from zeronorm.datasets import make_ripley
-from zeronorm.solvers.newton.smooth_ridge import ProbitLoss, SmoothRidge
+from zeronorm.solvers.losses import Probit
+from zeronorm.solvers.newton.smooth_ridge import SmoothRidge
 from zeronorm.solvers.reweighting.loop import Penalty, reweight
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -228,10 +229,9 @@ def test_annealing_ends_at_a_fixed_point_of_the_full_prior():
     """Going on from the result with the penalty as it is changes nothing."""
     X, y = moons()
     values = rbf_kernel(X, X, gamma=GAMMA)
-    targets = np.where(y == 1, 1.0, -1.0)[:, None]
-    problem = SmoothRidge(values, targets, np.ones(len(y)), ProbitLoss())
+    problem = SmoothRidge(values, np.where(y == 1, 1.0, -1.0), Probit(np.ones(len(y))))
     found = reweight(problem, Penalty(0.0, 2), max_rounds=300, tolerance=1e-8, anneal=True)
     assert 0 < len(found.terms) < 10
     # The update of the paper: the ridge problem with the weights 1 / alpha^2.
-    again = problem.solve(found.coef[:, 0] ** 2, 1e-12)
+    again = problem.solve(found.coef**2, 1e-12)
     np.testing.assert_allclose(again.coef, found.coef, rtol=1e-3)

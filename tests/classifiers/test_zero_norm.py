@@ -15,6 +15,7 @@ from zeronorm import ZeroNormSVC
 from zeronorm.datasets import make_ripley
 from zeronorm.exceptions import PoorFitWarning
 from zeronorm.solvers.reweighting.loop import ZERO
+from zeronorm.solvers.solution import Solution
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -419,7 +420,9 @@ def test_too_few_rounds_are_said(variant, max_iter):
 
 def test_the_warning_of_the_infinity_norm_points_at_the_callers_line(monkeypatch):
     def poor(values, target, cost):
-        return np.zeros(values.shape[1]), 0.0, 1.0, 0.5
+        found = Solution(np.zeros(values.shape[1]), 0.0, target, cost, 1.0, gap=0.5)
+        found.record()
+        return found
 
     monkeypatch.setattr("zeronorm.classifiers.zero_norm.solve_largest_coefficient", poor)
     with pytest.warns(ConvergenceWarning, match="duality gap of 5.0e-01") as caught:

@@ -180,7 +180,7 @@ def test_probabilities_by_calibration():
 
 
 def test_many_vectors_are_sampled_for_candidates(monkeypatch):
-    from zeronorm.solvers import reduced_set
+    from zeronorm.learned import reduced_set
 
     X, y = noisy(200)
     svc = SVC(gamma=0.2).fit(X, y)

@@ -40,29 +40,28 @@ def value(coef, b, K, y, cost, weights):
 def test_objective_equals_linprog(make, C, multiplicative):
     K, y, scale = kernel_problem(make)
     cost = np.full(len(y), C)
-    found = HingeLP(K, y[:, None], cost, multiplicative).solve(scale, 0.0)
-    own = value(found.coef[:, 0], found.intercept[0], K, y, cost, 1 / scale)
+    found = HingeLP(K, y, cost, multiplicative).solve(scale, 0.0)
+    own = value(found.coef, found.intercept, K, y, cost, 1 / scale)
     assert own == pytest.approx(by_linprog(K, y, cost, 1 / scale), rel=1e-7)
     assert found.gap <= 1e-7
-    assert found.loss == pytest.approx(own - np.abs(found.coef[:, 0]) @ (1 / scale), abs=1e-7)
+    assert found.loss == pytest.approx(own - np.abs(found.coef) @ (1 / scale), abs=1e-7)
 
 
 @pytest.mark.parametrize("multiplicative", [False, True], ids=["B", "W"])
 def test_warm_rounds_equal_cold_ones(multiplicative):
     K, y, scale = kernel_problem(inseparable)
     cost = np.full(len(y), 10.0)
-    warm = HingeLP(K, y[:, None], cost, multiplicative)
+    warm = HingeLP(K, y, cost, multiplicative)
     keep = np.ones(K.shape[1], dtype=bool)
     for round_number in range(4):
         weights = np.roll(scale, round_number)[keep]
         found = warm.solve(weights, 0.0)
-        cold = HingeLP(K[:, keep], y[:, None], cost).solve(weights, 0.0)
+        cold = HingeLP(K[:, keep], y, cost).solve(weights, 0.0)
         values = [
-            value(r.coef[:, 0], r.intercept[0], K[:, keep], y, cost, 1 / weights)
-            for r in (found, cold)
+            value(r.coef, r.intercept, K[:, keep], y, cost, 1 / weights) for r in (found, cold)
         ]
         assert values[0] == pytest.approx(values[1], rel=1e-8)
-        used = found.coef[:, 0] != 0
+        used = found.coef != 0
         used[: len(used) // 3] = True
         warm.keep(used)
         keep[np.flatnonzero(keep)[~used]] = False
@@ -70,8 +69,8 @@ def test_warm_rounds_equal_cold_ones(multiplicative):
 
 def test_zeros_are_exact():
     K, y, scale = kernel_problem(inseparable)
-    found = HingeLP(K, y[:, None], np.full(len(y), 1.0)).solve(scale, 0.0)
-    size = np.abs(found.coef[:, 0])
+    found = HingeLP(K, y, np.full(len(y), 1.0)).solve(scale, 0.0)
+    size = np.abs(found.coef)
     assert (size == 0).sum() > 0.8 * len(size)
     assert size[size > 0].min() > 1e-6
 
@@ -79,7 +78,8 @@ def test_zeros_are_exact():
 def test_infinity_norm_equals_linprog():
     K, y, _ = kernel_problem(inseparable)
     cost = np.full(len(y), 0.5)
-    coef, b, objective, gap = solve_largest_coefficient(K, y, cost)
+    best = solve_largest_coefficient(K, y, cost)
+    coef, b = best.coef, best.intercept
     n, m = K.shape
     rows = -np.hstack([y[:, None] * K, y[:, None], np.zeros((n, 1)), np.eye(n)])
     box = np.hstack([np.eye(m), np.zeros((m, 1)), -np.ones((m, 1)), np.zeros((m, n))])
@@ -92,8 +92,8 @@ def test_infinity_norm_equals_linprog():
     )
     own = np.abs(coef).max() + cost @ np.maximum(1 - y * (K @ coef + b), 0)
     assert own == pytest.approx(found.fun, rel=1e-7)
-    assert objective == pytest.approx(own)
-    assert gap <= 1e-7
+    assert best.objective == pytest.approx(own)
+    assert best.gap <= 1e-7
 
 
 # --- the one-norm machines ---------------------------------------------------------------------
@@ -104,7 +104,7 @@ def assert_solves(found, K, y, cost, box, rel=1e-7):
     own = value(found.coef, found.intercept, K, y, cost, np.ones(K.shape[1]))
     expected = minimum(K, y, cost, **({} if box is None else vars(box)))
     assert own == pytest.approx(expected, rel=rel)
-    assert found.loss == pytest.approx(own - np.abs(found.coef).sum(), abs=1e-9 * max(1, own))
+    assert found.objective == pytest.approx(own, abs=1e-9 * max(1, own))
     assert found.gap <= 1e-7
     if box is not None:
         assert (box.signs * found.coef >= 0).all() and (np.abs(found.coef) <= box.caps).all()
@@ -142,7 +142,7 @@ def test_caps_bind_and_cost_something():
         found = solve_one_norm(K, y, cost, box)
         assert_solves(found, K, y, cost, box)
         assert (np.abs(found.coef) == cap).any() == (cap <= 1.0)
-        values.append(found.loss + np.abs(found.coef).sum())
+        values.append(found.objective)
     assert values[0] < values[1] < values[2]
 
 
@@ -189,7 +189,7 @@ def test_badly_scaled_kernel_values(n, C, boxed):
 def test_one_norm_without_columns_is_the_intercept():
     y = np.array([1.0, 1.0, -1.0])
     found = solve_one_norm(np.empty((3, 0)), y, np.full(3, 2.0), Box(np.empty(0), np.empty(0)))
-    assert (found.coef.shape, found.loss, found.gap) == ((0,), 4.0, 0.0)
+    assert (found.coef.shape, found.objective, found.gap) == ((0,), 4.0, 0.0)
 
 
 def failing_program(monkeypatch, fails):
@@ -226,7 +226,7 @@ def test_one_norm_keeps_what_it_has_if_the_second_unit_fails(monkeypatch):
     )
     found = solve_one_norm(K, y, cost)
     assert len(tried) == 2 and tried[0] != tried[1] and found.gap == 1e-3
-    assert np.abs(found.coef).sum() + found.loss == pytest.approx(minimum(K, y, cost), rel=1e-6)
+    assert found.objective == pytest.approx(minimum(K, y, cost), rel=1e-6)
 
 
 def test_one_norm_gives_up_if_no_unit_works(monkeypatch):

@@ -132,7 +132,7 @@ def test_every_round_lowers_the_true_objective_and_fixed_points_are_stationary(p
     assert (np.diff(history) <= 1e-9 * np.abs(history[:-1])).all()
     assert (np.diff(result.history["terms"]) <= 0).all()
     # w_j is proportional to the rows that term j answers for, less the price.
-    weights = result.coef[:, 0]
+    weights = result.coef
     kept = values[:, result.terms]
     answers = weights * (kept.T @ (mass / (kept @ weights)))
     cost = price * weights / (weights + 1e-6)

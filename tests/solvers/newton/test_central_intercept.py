@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from zeronorm.solvers.design import ScaledRows, central_intercept
+from zeronorm.solvers.design import Design
+from zeronorm.solvers.intercept import central_intercept
 from zeronorm.solvers.linear_programs.hinge_lp import solve_one_norm
 from zeronorm.solvers.newton.hinge_lasso import HingeLasso
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
@@ -45,8 +46,8 @@ def equal_classes():
 
 
 def certified(values, target, cost):
-    found = solve_hinge_ridge(ScaledRows(values, np.ones(40)), target, cost, tolerance=1e-8)
-    return found.weights, found.intercept
+    found = solve_hinge_ridge(Design(values), target, cost, tolerance=1e-8)
+    return found.coef, found.intercept
 
 
 def lasso(values, target, cost):
@@ -61,7 +62,7 @@ def linear_program(values, target, cost):
 
 
 def smooth(values, target, cost):
-    found = SmoothHingePath(values, target[:, None], cost, 1e-4).solve(1.0, max_steps=50)[0]
+    found = SmoothHingePath(values, target, cost, 1e-4).solve(1.0, max_steps=50)
     return found.coef, found.intercept
 
 

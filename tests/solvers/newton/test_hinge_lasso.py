@@ -183,7 +183,7 @@ def test_gap_is_what_the_dual_point_proves(make, max_steps):
 def test_history_falls_and_ends_at_the_solution(make, penalty):
     K, y, _ = kernel_problem(make)
     found = HingeLasso(K, y, np.ones(len(y)), nothing(K)).solve(penalty, 1e-5)
-    terms, objective, gap = np.array(found.history).T
+    terms, objective, gap = (np.array(found.history[key]) for key in ("terms", "objective", "gap"))
     assert len(objective) > 1
     assert (np.diff(objective) <= 0).all() and (np.diff(gap) <= 0).all()
     assert (terms[-1], objective[-1]) == (np.count_nonzero(found.coef), found.objective)

@@ -9,8 +9,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from tests.solvers.problems import COSTS, PROBLEMS, inseparable, kernel_problem
-from zeronorm.solvers.design import ScaledRows
-from zeronorm.solvers.newton.hinge_ridge import Start, solve_hinge_ridge
+from zeronorm.solvers.design import Design
+from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
 
 
 def primal_value(coef, b, K, y, cost, scale):
@@ -60,10 +60,10 @@ def by_libsvm(K, y, C, scale, weight=None):
 def test_objective_equals_an_active_set_solver(make, C):
     K, y, scale = kernel_problem(make)
     cost = np.full(len(y), C)
-    ours = solve_hinge_ridge(ScaledRows(K, scale), y, cost, tolerance=1e-8)
-    own = primal_value(scale * ours.weights, ours.intercept, K, y, cost, scale)
+    ours = solve_hinge_ridge(Design(K, scale), y, cost, tolerance=1e-8)
+    own = primal_value(scale * ours.coef, ours.intercept, K, y, cost, scale)
     assert ours.gap <= 1e-8
-    assert own == pytest.approx(ours.primal, rel=1e-9)
+    assert own == pytest.approx(ours.objective, rel=1e-9)
     assert own == pytest.approx(by_highs(K, y, cost, scale), rel=1e-6)
 
 
@@ -72,64 +72,68 @@ def test_certificate_is_a_dual_point_below_the_optimum(make):
     K, y, scale = kernel_problem(make)
     cost = np.random.default_rng(1).uniform(0.5, 3.0, len(y))
     for tolerance in (0.1, 1e-3, 1e-7):
-        found = solve_hinge_ridge(ScaledRows(K, scale), y, cost, tolerance=tolerance)
+        found = solve_hinge_ridge(Design(K, scale), y, cost, tolerance=tolerance)
         beta = found.dual
         assert (beta >= 0).all() and (beta <= cost * (1 + 1e-12)).all()
         assert abs(y @ beta) <= 1e-9 * beta.sum()
         w = (K * scale).T @ (y * beta)
         dual_value = beta.sum() - 0.5 * w @ w
         assert found.gap <= tolerance
-        assert found.gap == pytest.approx((found.primal - dual_value) / found.primal, abs=1e-9)
+        assert found.gap == pytest.approx(
+            (found.objective - dual_value) / found.objective, abs=1e-9
+        )
 
 
 def test_uneven_costs_equal_libsvm_sample_weights():
     K, y, scale = kernel_problem(inseparable)
     weight = np.random.default_rng(2).uniform(0.1, 5.0, len(y))
-    ours = solve_hinge_ridge(ScaledRows(K, scale), y, 2.0 * weight, tolerance=1e-9)
+    ours = solve_hinge_ridge(Design(K, scale), y, 2.0 * weight, tolerance=1e-9)
     coef, b = by_libsvm(K, y, 2.0, scale, weight)
-    np.testing.assert_allclose(scale * ours.weights, coef, atol=1e-3)
+    np.testing.assert_allclose(scale * ours.coef, coef, atol=1e-3)
     assert ours.intercept == pytest.approx(b, abs=1e-3)
 
 
-def test_many_columns_start_from_a_sample_and_end_at_the_same_optimum(monkeypatch):
+def test_many_columns_start_from_a_sample_and_end_at_the_same_optimum():
     K, y, _ = kernel_problem(inseparable)
     wide = np.hstack([K * f for f in (1.0, 0.5, 0.25, 2.0)])
-    rows = ScaledRows(wide, np.ones(wide.shape[1]))
+    rows = Design(wide)
     cost = np.full(len(y), 5.0)
     cold = solve_hinge_ridge(rows, y, cost, tolerance=1e-9)
-    monkeypatch.setattr("zeronorm.solvers.newton.hinge_ridge.SAMPLE_COLUMNS", 16)
-    sampled = solve_hinge_ridge(rows, y, cost, tolerance=1e-9)
-    assert sampled.primal == pytest.approx(cold.primal, rel=1e-8)
+    sampled = solve_hinge_ridge(rows, y, cost, tolerance=1e-9, sample_columns=16)
+    assert sampled.objective == pytest.approx(cold.objective, rel=1e-8)
 
 
 def test_warm_start_ends_at_the_same_optimum():
     K, y, scale = kernel_problem(inseparable)
     cost = np.full(len(y), 10.0)
-    cold = solve_hinge_ridge(ScaledRows(K, scale), y, cost, tolerance=1e-9)
-    other = solve_hinge_ridge(ScaledRows(K, scale[::-1].copy()), y, cost, tolerance=1e-9)
-    start = Start(other.dual, other.intercept, other.weights)
-    warm = solve_hinge_ridge(ScaledRows(K, scale), y, cost, start=start, tolerance=1e-9)
-    assert warm.primal == pytest.approx(cold.primal, rel=1e-8)
+    cold = solve_hinge_ridge(Design(K, scale), y, cost, tolerance=1e-9)
+    other = solve_hinge_ridge(Design(K, scale[::-1].copy()), y, cost, tolerance=1e-9)
+    warm = solve_hinge_ridge(Design(K, scale), y, cost, start=other, tolerance=1e-9)
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-8)
 
 
 def test_too_few_steps_come_back_with_the_gap_they_have():
     K, y, scale = kernel_problem(inseparable)
     found = solve_hinge_ridge(
-        ScaledRows(K, scale), y, np.full(len(y), 100.0), tolerance=1e-12, max_steps=3
+        Design(K, scale), y, np.full(len(y), 100.0), tolerance=1e-12, max_steps=3
     )
     assert found.steps == 3
     assert found.gap > 1e-12
 
 
 def test_blocks_of_the_gram_matrix_add_up(monkeypatch):
-    monkeypatch.setattr("zeronorm.solvers.design.GRAM_ROWS", 7)
+    monkeypatch.setattr("zeronorm.solvers.design.BLOCK_ROWS", 7)
     random = np.random.default_rng(0)
-    rows = ScaledRows(random.normal(size=(50, 4)), random.uniform(1, 2, 4))
+    rows = Design(random.normal(size=(50, 4)), random.uniform(1, 2, 4))
     some, weights = np.array([0, 3, 4, 8, 15, 16, 23, 42, 49]), random.uniform(1, 2, 9)
-    gram, border = rows.gram(some, weights)
-    direct = rows.take(some)
-    np.testing.assert_allclose(gram, direct.T @ (weights[:, None] * direct))
-    np.testing.assert_allclose(border, weights @ direct)
+    direct = np.column_stack([rows.values[some] * rows.scale, np.ones(9)])
+    np.testing.assert_allclose(rows.take(some), direct)
+    np.testing.assert_allclose(rows.gram(some, weights), direct.T @ (weights[:, None] * direct))
+    point, every = random.normal(size=5), np.arange(50)
+    np.testing.assert_allclose(rows.apply(point), rows.take(every) @ point)
+    np.testing.assert_allclose(
+        rows.adjoint(rows.apply(point)), rows.gram(every, np.ones(50)) @ point
+    )
 
 
 @pytest.mark.parametrize("share", [0.2, 0.8])
@@ -137,11 +141,11 @@ def test_without_columns_the_intercept_is_the_dearer_class(share):
     random = np.random.default_rng(0)
     y = np.where(random.uniform(size=50) < share, 1.0, -1.0)
     cost = random.uniform(0.5, 2.0, 50)
-    found = solve_hinge_ridge(ScaledRows(np.empty((50, 0)), np.empty(0)), y, cost)
+    found = solve_hinge_ridge(Design(np.empty((50, 0)), np.empty(0)), y, cost)
     values = [cost @ np.maximum(1 - y * b, 0) for b in np.linspace(-2, 2, 401)]
-    assert found.primal == pytest.approx(min(values))
-    assert found.primal == pytest.approx(cost @ np.maximum(1 - y * found.intercept, 0))
-    assert found.dual.sum() == pytest.approx(found.primal)
+    assert found.objective == pytest.approx(min(values))
+    assert found.objective == pytest.approx(cost @ np.maximum(1 - y * found.intercept, 0))
+    assert found.dual.sum() == pytest.approx(found.objective)
     assert abs(y @ found.dual) < 1e-12 and (found.dual <= cost + 1e-12).all()
 
 
@@ -154,7 +158,7 @@ def test_huge_cancelling_coefficients_are_certified(seed):
     rows = np.random.default_rng(seed).permutation(120)[:25]
     scale = 10.0 ** np.random.default_rng(seed).uniform(4, 7, 25)
     cost = np.full(120, 1000.0)
-    found = solve_hinge_ridge(ScaledRows(K[:, rows], scale), y, cost, tolerance=1e-4)
+    found = solve_hinge_ridge(Design(K[:, rows], scale), y, cost, tolerance=1e-4)
     assert found.gap <= 1e-4
     w = (K[:, rows] * scale).T @ (y * found.dual)
-    assert found.dual.sum() - 0.5 * w @ w >= (1 - 1e-3) * found.primal
+    assert found.dual.sum() - 0.5 * w @ w >= (1 - 1e-3) * found.objective

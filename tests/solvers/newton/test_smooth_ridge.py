@@ -6,7 +6,8 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import norm
 
 from tests.solvers.problems import PROBLEMS, inseparable, kernel_problem, separable
-from zeronorm.solvers.newton.smooth_ridge import ProbitLoss, SmoothRidge, best_intercept
+from zeronorm.solvers.losses import Probit
+from zeronorm.solvers.newton.smooth_ridge import SmoothRidge, best_shift
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -36,33 +37,36 @@ def by_scipy(K, y, cost, scale):
 
 
 def test_probit_loss_and_its_derivatives():
-    loss, margin, step = ProbitLoss(), np.linspace(-8, 6, 57), 1e-5
-    np.testing.assert_allclose(loss.value(margin), -norm.logcdf(margin), rtol=1e-10)
-    slope, curvature = loss.slope_and_curvature(margin)
-    forward, backward = (loss.value(margin + sign * step) for sign in (1, -1))
-    np.testing.assert_allclose(slope, (forward - backward) / (2 * step), rtol=1e-5, atol=1e-9)
-    forward, backward = (loss.slope_and_curvature(margin + sign * step)[0] for sign in (1, -1))
-    np.testing.assert_allclose(curvature, (forward - backward) / (2 * step), rtol=1e-4, atol=1e-9)
+    cost = np.random.default_rng(0).uniform(0.5, 2.0, 57)
+    loss, slack, step = Probit(cost), np.linspace(-6, 8, 57), 1e-5
+    assert loss.total(slack) == pytest.approx(-cost @ norm.logcdf(-slack), rel=1e-10)
+    for k in range(57):
+        ends = [slack + sign * step * (np.arange(57) == k) for sign in (1, -1)]
+        slope = (loss.total(ends[0]) - loss.total(ends[1])) / (2 * step)
+        assert loss.dual(slack)[k] == pytest.approx(slope, rel=1e-4, abs=1e-8)
+    forward, backward = (loss.dual(slack + sign * step) for sign in (1, -1))
+    bend = (forward - backward) / (2 * step)
+    np.testing.assert_allclose(loss.curvature(slack), bend, rtol=1e-4, atol=1e-9)
 
 
 def test_far_tails():
     """Far on the wrong side the loss is margin^2 / 2 and more, far on the right side nothing."""
-    loss, margin = ProbitLoss(), np.array([-1e3, -200.0, -40.0, 40.0, 200.0, 1e3])
-    value, (slope, curvature) = loss.value(margin), loss.slope_and_curvature(margin)
-    for part in (value, slope, curvature):
+    loss, slack = Probit(np.ones(6)), np.array([1e3, 200.0, 40.0, -40.0, -200.0, -1e3])
+    for part in (loss.dual(slack), loss.curvature(slack)):
         assert np.isfinite(part).all()
-    assert value[0] == pytest.approx(0.5e6 + np.log(1e3 * np.sqrt(2 * np.pi)), rel=1e-9)
-    np.testing.assert_allclose(slope[:3], margin[:3], rtol=1e-3)
-    np.testing.assert_allclose(curvature[:3], 1.0, rtol=1e-2)
-    for part in (value, slope, curvature):
         np.testing.assert_allclose(part[3:], 0.0, atol=1e-300)
+    far = Probit(np.ones(1)).total(slack[:1])
+    assert far == pytest.approx(0.5e6 + np.log(1e3 * np.sqrt(2 * np.pi)), rel=1e-9)
+    assert Probit(np.ones(3)).total(slack[3:]) == pytest.approx(0.0, abs=1e-300)
+    np.testing.assert_allclose(loss.dual(slack)[:3], slack[:3], rtol=1e-3)
+    np.testing.assert_allclose(loss.curvature(slack)[:3], 1.0, rtol=1e-2)
 
 
 def test_probit_loss_is_convex_and_falls():
-    loss, margin = ProbitLoss(), np.linspace(-30, 8, 2001)
-    slope, curvature = loss.slope_and_curvature(margin)
-    assert (np.diff(loss.value(margin)) < 0).all() and (np.diff(slope) > -1e-12).all()
-    assert (slope <= 0).all() and (curvature >= 0).all() and (curvature <= 1 + 1e-9).all()
+    loss, slack = Probit(np.ones(2001)), np.linspace(-8, 30, 2001)
+    slope, curvature = loss.dual(slack), loss.curvature(slack)
+    assert (np.diff(slope) > -1e-12).all()
+    assert (slope >= 0).all() and (curvature >= 0).all() and (curvature <= 1 + 1e-9).all()
 
 
 # --- the intercept -----------------------------------------------------------------------------
@@ -74,7 +78,7 @@ def test_best_intercept(seed, start):
     rng = np.random.default_rng(seed)
     scores, y = 3 * rng.normal(size=40), np.where(rng.uniform(size=40) < 0.3, 1.0, -1.0)
     cost = rng.uniform(0.1, 5.0, 40)
-    b = best_intercept(scores, y, cost, ProbitLoss(), start)
+    b = start + best_shift(-y * (scores + start), y, Probit(cost))
     expected = minimize_scalar(
         lambda b: -cost @ norm.logcdf(y * (scores + b)), bounds=(-30, 30), options={"xatol": 1e-10}
     )
@@ -85,7 +89,7 @@ def test_best_intercept(seed, start):
 def test_best_intercept_between_separated_scores(gap):
     """The classes lie about -gap and gap about 2, equally large: the middle is best."""
     y = np.where(np.arange(20) % 2, 1.0, -1.0)
-    b = best_intercept(2.0 + gap * y, y, np.ones(20), ProbitLoss(), 0.0)
+    b = best_shift(-y * (2.0 + gap * y), y, Probit(np.ones(20)))
     loss = [-norm.logcdf(y * (2.0 + gap * y + each)).sum() for each in (b, -2.0)]
     assert loss[0] == pytest.approx(loss[1], abs=1e-9)
     if gap <= 5.0:
@@ -100,28 +104,14 @@ def test_best_intercept_between_separated_scores(gap):
 def test_solution_is_scipys(make, C):
     K, y, scale = kernel_problem(make)
     cost = C * np.random.default_rng(1).uniform(0.5, 2.0, len(y))
-    found = SmoothRidge(K, y[:, None], cost, ProbitLoss()).solve(scale, 1e-9)
+    found = SmoothRidge(K, y, Probit(cost)).solve(scale, 1e-9)
     best, coef, b = by_scipy(K, y, cost, scale)
-    own = objective(found.coef[:, 0], found.intercept[0], K, y, cost, scale)
+    own = objective(found.coef, found.intercept, K, y, cost, scale)
     assert found.gap <= 1e-9
     assert own == pytest.approx(best, rel=1e-7)
-    np.testing.assert_allclose(found.coef[:, 0], coef, atol=1e-3 * np.abs(coef).max())
-    ridge = 0.5 * (found.coef[:, 0] ** 2 / scale).sum()
+    np.testing.assert_allclose(found.coef, coef, atol=1e-3 * np.abs(coef).max())
+    ridge = 0.5 * (found.coef**2 / scale).sum()
     assert found.loss == pytest.approx(own - ridge, rel=1e-9)
-
-
-def test_several_outputs_are_single_ones():
-    K, y, scale = kernel_problem(inseparable)
-    targets, cost = np.column_stack([y, -y, np.roll(y, 7)]), np.full(len(y), 2.0)
-    problem = SmoothRidge(K, targets, cost, ProbitLoss())
-    found = problem.solve(scale, 1e-10)
-    loss = 0.0
-    for k, target in enumerate(targets.T):
-        best, _, _ = by_scipy(K, target, cost, scale)
-        own = objective(found.coef[:, k], found.intercept[k], K, target, cost, scale)
-        assert own == pytest.approx(best, rel=1e-8)
-        loss += own - 0.5 * (found.coef[:, k] ** 2 / scale).sum()
-    assert found.loss == pytest.approx(loss, rel=1e-9)
 
 
 @pytest.mark.parametrize("tolerance", [0.5, 0.1, 1e-2, 1e-4])
@@ -129,9 +119,9 @@ def test_several_outputs_are_single_ones():
 def test_gap_bounds_the_suboptimality(make, tolerance):
     K, y, scale = kernel_problem(make)
     cost = np.full(len(y), 3.0)
-    rough = SmoothRidge(K, y[:, None], cost, ProbitLoss()).solve(scale, tolerance)
+    rough = SmoothRidge(K, y, Probit(cost)).solve(scale, tolerance)
     exact, _, _ = by_scipy(K, y, cost, scale)
-    own = objective(rough.coef[:, 0], rough.intercept[0], K, y, cost, scale)
+    own = objective(rough.coef, rough.intercept, K, y, cost, scale)
     assert 1e-9 < rough.gap <= tolerance
     assert own - exact <= rough.gap * own * (1 + 1e-6)
 
@@ -139,23 +129,23 @@ def test_gap_bounds_the_suboptimality(make, tolerance):
 def test_a_warm_start_and_dropped_terms():
     K, y, scale = kernel_problem(inseparable)
     cost = np.ones(len(y))
-    problem = SmoothRidge(K, y[:, None], cost, ProbitLoss())
+    problem = SmoothRidge(K, y, Probit(cost))
     problem.solve(scale, 1e-3)
     keep = np.arange(K.shape[1]) % 3 == 0
     problem.keep(keep)
     assert problem.n_columns == keep.sum()
     found = problem.solve(2 * scale[keep], 1e-10)
     best, _, _ = by_scipy(K[:, keep], y, cost, 2 * scale[keep])
-    own = objective(found.coef[:, 0], found.intercept[0], K[:, keep], y, cost, 2 * scale[keep])
+    own = objective(found.coef, found.intercept, K[:, keep], y, cost, 2 * scale[keep])
     assert own == pytest.approx(best, rel=1e-8)
 
 
 def test_no_columns_leave_the_share_of_the_classes():
     """Without terms the probability of a class is its share."""
     y = np.where(np.arange(20) < 5, 1.0, -1.0)
-    problem = SmoothRidge(np.empty((20, 0)), y[:, None], np.ones(20), ProbitLoss())
+    problem = SmoothRidge(np.empty((20, 0)), y, Probit(np.ones(20)))
     found = problem.solve(np.empty(0), 1e-8)
-    assert norm.cdf(found.intercept[0]) == pytest.approx(0.25)
+    assert norm.cdf(found.intercept) == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
@@ -164,9 +154,9 @@ def test_conjugate_gradients_find_the_same_solution(make, C, monkeypatch):
     """With many columns the steps are inexact; the certificate and the solution are not."""
     K, y, _ = kernel_problem(make)
     cost, scale = np.full(len(y), C), np.random.default_rng(0).uniform(0.01, 3.0, size=K.shape[1])
-    exact = SmoothRidge(K, y[:, None], cost, ProbitLoss()).solve(scale, 1e-8)
+    exact = SmoothRidge(K, y, Probit(cost)).solve(scale, 1e-8)
     monkeypatch.setattr("zeronorm.solvers.newton.smooth_ridge.MANY_COLUMNS", 0)
-    inexact = SmoothRidge(K, y[:, None], cost, ProbitLoss()).solve(scale, 1e-8)
+    inexact = SmoothRidge(K, y, Probit(cost)).solve(scale, 1e-8)
     assert exact.gap <= 1e-8 and inexact.gap <= 1e-8
-    values = [objective(r.coef[:, 0], r.intercept[0], K, y, cost, scale) for r in (exact, inexact)]
+    values = [objective(r.coef, r.intercept, K, y, cost, scale) for r in (exact, inexact)]
     assert values[0] == pytest.approx(values[1], rel=2e-8)
