@@ -91,8 +91,13 @@ def test_weights_of_any_size(name, weight):
     elif name == "IRWLS gcv":  # whose penalty is chosen in units of the weights
         plain = CLASSIFIERS[name]().fit(X, y)
         assert found.decision_function(X) == pytest.approx(plain.decision_function(X), abs=1e-6)
-    else:
-        assert isinstance(found, str) or is_warned
+    elif not (isinstance(found, str) or is_warned):  # then its loss is least, as with less weight
+        plain, _ = fit(CLASSIFIERS[name](), X, y, sample_weight=np.full(40, 1e6))
+        losses = [
+            np.maximum(1 - (2 * y - 1) * model.decision_function(X), 0).sum()
+            for model in (found, plain)
+        ]
+        assert losses[0] <= 1.001 * losses[1] + 1e-6
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)

@@ -243,7 +243,8 @@ def test_no_warning_where_the_linear_program_is_solved(make, Machine):
 def test_a_gap_is_said(Machine, monkeypatch):
     certify = hinge_lp._DualProgram.certify
     monkeypatch.setattr(hinge_lp._DualProgram, "certify", lambda *args: (certify(*args)[0], 0.25))
-    with pytest.warns(ConvergenceWarning, match=f"{Machine.__name__} has a relative duality gap of 2.5e-01"):
+    said = f"{Machine.__name__} has a relative duality gap of 2.5e-01"
+    with pytest.warns(ConvergenceWarning, match=said):
         model = Machine().fit(*moons())
     assert model.history_["gap"].tolist() == [0.25]
     with warnings.catch_warnings():
