@@ -60,7 +60,7 @@ def cross_validated_sizes(
         as in ``GridSearchCV.cv_results_``; "mean_test_terms" are the sizes again, for the rules
         of :mod:`zeronorm.model_selection`.
     """
-    folds = list(check_cv(cv, codes, classifier=True).split(np.zeros(len(codes)), codes))
+    folds = _checked_folds(cv, codes)
     parts = joblib.Parallel(n_jobs=n_jobs)(
         joblib.delayed(_accuracies)(clone(selector), X, codes, train, test, sizes, C)
         for train, test in folds
@@ -75,6 +75,22 @@ def cross_validated_sizes(
         "mean_test_accuracy": accuracy.mean(axis=0),
         "standard_error": np.broadcast_to(error, len(sizes)).copy(),
     }
+
+
+def _checked_folds(cv: Any, codes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Row numbers to learn from and to judge by; ValueError where a list of splits has others."""
+    rows = np.arange(len(codes))
+    try:
+        folds = list(check_cv(cv, codes, classifier=True).split(np.zeros(len(codes)), codes))
+        folds = [(np.atleast_1d(rows[train]), np.atleast_1d(rows[test])) for train, test in folds]
+    except (IndexError, TypeError) as error:
+        raise ValueError(
+            "cv must be an integer, a splitter or a list of splits, each of them two lists of row "
+            f"numbers from 0 to {len(codes) - 1}: {error}."
+        ) from error
+    if not all(len(part) for fold in folds for part in fold):
+        raise ValueError("A split of cv has no rows to learn from, or none to judge by.")
+    return folds
 
 
 def _accuracies(
