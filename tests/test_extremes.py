@@ -17,6 +17,8 @@ from sklearn.svm import SVC
 from tests.data import iris, moons
 from tests.fuzz.contract import is_meant
 from zeronorm import (
+    AROMClassifier,
+    AROMSelector,
     CrossEntropySVC,
     IRWLSClassifier,
     KernelExpansion,
@@ -273,3 +275,44 @@ def test_splits_by_masks():
         first, second = (getattr(make(cv=cv).fit(X, y), found) for cv in (numbers, masks))
         for key, values in first.items():
             assert np.array_equal(values, second[key]), key
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+@pytest.mark.parametrize("container", [np.asarray, csr_matrix])
+def test_numbers_of_features_of_equal_rows(container):
+    """Their variance is negative by rounding where they are sparse; libsvm takes no such gamma."""
+    X = container(np.tile(np.random.default_rng(3).normal(size=1), (9, 1)))
+    assert AROMSelector("auto").fit(X, np.arange(9) % 2).n_features_ == 1
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+def test_numbers_of_features_of_data_that_no_SVM_takes():
+    X = np.random.default_rng(2).normal(size=(9, 2))
+    X[0, 0] = 1e150
+    with pytest.raises(ValueError, match="SVMs that judge the numbers of features cannot be") as e:
+        R2W2Selector("auto").fit(X, np.arange(9) % 2)
+    assert is_meant(e.value)
+
+
+def test_a_bound_that_is_rounding():
+    """1/C, the ridge on inner products of 1e7, is 1e-12."""
+    X = np.random.default_rng(0).standard_cauchy((9, 2)) ** 3
+    with pytest.warns(ConvergenceWarning, match=r"relative duality gap of \d.*smaller C"):
+        selector = R2W2Selector(1, C=1e12).fit(X, np.arange(9) % 2)
+    assert not np.isnan(selector.history_["bound"]).any()
+
+
+def test_rounds_that_are_not_numbers():
+    X = np.random.default_rng(1).normal(size=(16, 2)) * [1e-1, 1e7]
+    sentence, _ = fit(AROMClassifier(C=1e300), X, np.arange(16) % 2)
+    assert "The solution is not finite" in sentence
+
+
+@pytest.mark.filterwarnings("ignore:AROMClassifier has learned little")
+def test_a_linear_model_at_rows_that_are_too_large():
+    X, y = moons(40)
+    model = AROMClassifier(C=100.0).fit(0.01 * X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.raises(ValueError, match="Some decision values are not finite"):
+            model.predict([[1.7e308, 1.7e308], [-1.7e308, 1.7e308]])

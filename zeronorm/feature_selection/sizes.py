@@ -127,10 +127,18 @@ def svm_accuracies(
     """
     found, n_unfinished = [], 0
     for chosen in subsets:
-        classifier = SVC(kernel="linear", C=C, max_iter=MOST_ITERATIONS)
+        # A number for gamma, though it has no part: "scale" may be negative by rounding, which
+        # libsvm refuses.
+        classifier = SVC(kernel="linear", gamma=1.0, C=C, max_iter=MOST_ITERATIONS)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # counted instead
-            classifier.fit(X[:, chosen], codes)
+            try:
+                classifier.fit(X[:, chosen], codes)
+            except ValueError as error:
+                raise ValueError(
+                    "The linear SVMs that judge the numbers of features cannot be fitted to data "
+                    "of this size. Standardise the features, take a smaller C, or give the number."
+                ) from error
         n_unfinished += classifier.fit_status_
         found.append(float(np.mean(classifier.predict(X_test[:, chosen]) == codes_test)))
     return found, n_unfinished
