@@ -11,17 +11,23 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
 
 from tests.data import iris, moons
 from tests.fuzz.contract import is_meant
 from zeronorm import (
+    AROMClassifier,
+    AROMSelector,
     CrossEntropySVC,
     IRWLSClassifier,
+    KernelExpansion,
     LinearProgrammingSVC,
     OneNormSVC,
+    R2W2Selector,
     ReducedSVC,
     RelevanceVectorClassifier,
+    SparseKernelDensity,
     SparseLargeMarginClassifier,
     SparseProbitClassifier,
     SparseSVC,
@@ -192,3 +198,127 @@ def test_a_kernel_that_is_zero_everywhere():
         warnings.simplefilter("ignore")
         model = SparseLargeMarginClassifier(2, kernel="linear", random_state=0).fit(X, y)
     assert (model.predict(X) == 0).all()
+
+
+@pytest.mark.parametrize("weight", [5e-324, 1e-300, 1e-250])
+@pytest.mark.parametrize("C", [1e-12, 2.0])
+def test_a_density_at_a_row_of_almost_no_weight(C, weight):
+    """No kernel but its own reaches the row, and its own has as little weight as the row."""
+    X = np.arange(4.0)[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        density = SparseKernelDensity(bandwidth=1e-12, C=C).fit(X, sample_weight=[weight, 1, 1, 1])
+    assert np.isfinite(density.objective_)
+    assert density.n_terms_ == 4
+    assert density.weights_[0] < 1e-199
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize("method", ["reduced_set", "modified", "exact"])
+def test_an_SVC_that_is_constant(method, kernel):
+    """Its gamma is zero, asked for or where the variance overflows: one term says as much."""
+    X, y = np.random.default_rng(0).normal(size=(12, 2)), np.arange(12) % 3 == 0
+    huge = X.copy()
+    huge[:4, 0] = 8e153
+    for rows, gamma in ((X, 0.0), (huge, "scale")):
+        with np.errstate(all="ignore"):
+            svc = SVC(kernel=kernel, gamma=gamma, coef0=1.0).fit(rows, y)
+        assert KernelExpansion.from_svc(svc).kernel.gamma == 0
+        fitted, _ = fit(SVCReducer(FrozenEstimator(svc), max_error=0.0, method=method), rows, y)
+        assert fitted.n_terms_ <= 1
+        assert fitted.changed_ == 0
+
+
+def test_an_SVC_whose_coefficients_overflow():
+    """scikit-learn says so, in a sentence that a user of SVC knows."""
+    sentence, _ = fit(SVCReducer(SVC(kernel="linear")), [[1e150], [0.1]], [0, 1])
+    assert "need to be preprocessed" in sentence
+
+
+def test_an_SVC_with_a_class_of_no_weight():
+    """The model of libsvm does not have it; that of scikit-learn cannot predict."""
+    X, y = iris()
+    reducer = SVCReducer(SVC())
+    sentence, _ = fit(reducer, X, y, sample_weight=(y != y[0]).astype(float))
+    assert "SVC knows 2 of its 3 classes only" in sentence
+
+
+def test_the_cost_of_the_model_itself():
+    """Where no search finds a smaller model, the record ends with the model, and is finite."""
+    X, y = np.array([[1e150], [0.1], [-0.5], [0.3], [0.2], [-0.9]]), np.arange(6) % 3
+    fitted, _ = fit(SVCReducer(method="cross_entropy", max_error=0.0, random_state=0), X, y)
+    assert fitted.changed_ == 0
+    assert fitted.history_["cost"][-1] == fitted.history_["cost"][0] == 1.0
+
+
+SPLITS = {
+    "beyond the last row": [(range(20), [99])] * 2,
+    "nothing to judge by": [(range(20), [])] * 2,
+    "no numbers": [(["a", "b"], [1])] * 2,
+    "no lists": [(0, 1)] * 2,
+    "no pairs": [3, 4],
+}
+
+
+@pytest.mark.parametrize("name", SPLITS)
+def test_splits_that_are_none(name):
+    X, y = moons(40)
+    for model in (R2W2Selector("auto", cv=SPLITS[name]), SparseSVC(cv=SPLITS[name])):
+        with pytest.raises(ValueError, match=r"cv|training fold") as caught:
+            model.fit(X, y)
+        assert is_meant(caught.value)
+
+
+def test_splits_by_masks():
+    X, y = moons(60)
+    numbers = [(np.arange(0, 60, 2), np.arange(1, 60, 2)), (np.arange(30), np.arange(30, 60))]
+    masks = [tuple(np.isin(np.arange(60), part) for part in split) for split in numbers]
+    for make, found in (
+        (partial(R2W2Selector, "auto"), "cv_results_"),
+        (partial(SparseSVC, random_state=0), "path_"),
+    ):
+        first, second = (getattr(make(cv=cv).fit(X, y), found) for cv in (numbers, masks))
+        for key, values in first.items():
+            assert np.array_equal(values, second[key]), key
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+@pytest.mark.parametrize("container", [np.asarray, csr_matrix])
+def test_numbers_of_features_of_equal_rows(container):
+    """Their variance is negative by rounding where they are sparse; libsvm takes no such gamma."""
+    X = container(np.tile(np.random.default_rng(3).normal(size=1), (9, 1)))
+    assert AROMSelector("auto").fit(X, np.arange(9) % 2).n_features_ == 1
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+def test_numbers_of_features_of_data_that_no_SVM_takes():
+    X = np.random.default_rng(2).normal(size=(9, 2))
+    X[0, 0] = 1e150
+    with pytest.raises(ValueError, match="SVMs that judge the numbers of features cannot be") as e:
+        R2W2Selector("auto").fit(X, np.arange(9) % 2)
+    assert is_meant(e.value)
+
+
+def test_a_bound_that_is_rounding():
+    """1/C, the ridge on inner products of 1e7, is 1e-12."""
+    X = np.random.default_rng(0).standard_cauchy((9, 2)) ** 3
+    with pytest.warns(ConvergenceWarning, match=r"relative duality gap of \d.*smaller C"):
+        selector = R2W2Selector(1, C=1e12).fit(X, np.arange(9) % 2)
+    assert not np.isnan(selector.history_["bound"]).any()
+
+
+def test_rounds_that_are_not_numbers():
+    X = np.random.default_rng(1).normal(size=(16, 2)) * [1e-1, 1e7]
+    sentence, _ = fit(AROMClassifier(C=1e300), X, np.arange(16) % 2)
+    assert "The solution is not finite" in sentence
+
+
+@pytest.mark.filterwarnings("ignore:AROMClassifier has learned little")
+def test_a_linear_model_at_rows_that_are_too_large():
+    X, y = moons(40)
+    model = AROMClassifier(C=100.0).fit(0.01 * X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.raises(ValueError, match="Some decision values are not finite"):
+            model.predict([[1.7e308, 1.7e308], [-1.7e308, 1.7e308]])

@@ -324,6 +324,11 @@ class KernelExpansion:
             vectors = svc.support_vectors_
             kernel = Kernel(svc.kernel, gamma=svc._gamma, degree=svc.degree, coef0=svc.coef0)
         n_classes = len(svc.classes_)
+        if n_classes > 2 and len(svc.n_support_) < n_classes:
+            raise ValueError(
+                f"This {type(svc).__name__} knows {len(svc.n_support_)} of its {n_classes} classes "
+                "only: no row of the others had a weight. Fit it without the rows of weight zero."
+            )
         coef = _pair_coefficients(svc)
         votes = n_classes if n_classes > 2 and svc.decision_function_shape == "ovr" else None
         return cls(vectors, coef, svc.intercept_, kernel, vote_classes=votes)

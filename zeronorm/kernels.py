@@ -150,6 +150,11 @@ class Kernel:
         """Whether :meth:`gradient` exists for this kernel."""
         return self.name in ("linear", "poly", "rbf", "sigmoid")
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether gamma is zero, so that all pairs have one value; an SVC's is on huge data."""
+        return self.name in ("poly", "rbf", "sigmoid") and self.gamma == 0
+
     def with_gamma(self, gamma: float) -> Kernel:
         """Return the same kernel with another gamma."""
         return replace(self, gamma=gamma)

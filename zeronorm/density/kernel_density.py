@@ -49,6 +49,10 @@ SMALLEST_C, LARGEST_C = 1e-12, 1e100
 #: Range of the sum of all sample weights, with room for what is computed with them.
 LEAST_MASS, MOST_MASS = 1e-200, 1e200
 
+#: A row of a smaller share of the heaviest one's weight counts as of this share: the density at a
+#: row that only its own term reaches is as small as its weight, and must have an inverse.
+LIGHTEST = 1e-200
+
 
 class SparseKernelDensity(DensityMixin, BaseEstimator):
     """Kernel density estimate with as few Gaussian kernels as the data allow.
@@ -228,9 +232,10 @@ class SparseKernelDensity(DensityMixin, BaseEstimator):
         )
         mass = np.bincount(place.ravel(), weights=weight[used])
         with np.errstate(over="ignore"):
-            is_sane = LEAST_MASS < mass.sum() < MOST_MASS and np.isfinite(mass.sum() / mass.min())
+            is_sane = LEAST_MASS < mass.sum() < MOST_MASS
         if not is_sane:
             raise ValueError("The sample weights are too large or too small to be summed.")
+        mass = np.maximum(mass, LIGHTEST * mass.max())
         indices = self._choose_candidates(len(rows))
         with np.errstate(over="ignore"):
             squared = cdist(rows, rows[indices], "sqeuclidean")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from zeronorm.checks import check_integer, check_positive
-from zeronorm.feature_selection.base import LinearSelector, Selection
+from zeronorm.feature_selection.base import LinearSelector, Selection, check_finite
 from zeronorm.solvers.elimination.arom import Elimination, eliminate
 from zeronorm.solvers.elimination.columns import Columns
 from zeronorm.solvers.elimination.rounds import (
@@ -191,6 +191,7 @@ def rank_by_rounds(
         tolerance=parameters.tol,
     )
     history = {key: np.array(values) for key, values in result.history.items()}
+    check_finite(history["objective"])
     return Selection(
         result.order,
         len(result.left),

@@ -306,7 +306,13 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "polynomial_")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        values = self.polynomial_.values(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = self.polynomial_.values(X)
+        if not np.isfinite(values).all():
+            raise ValueError(
+                "Some decision values are not finite: these rows are too large for the model. "
+                "Standardise the features, and new rows like those of training."
+            )
         return values[:, 0] if values.shape[1] == 1 else values
 
     def predict(self, X: Any) -> np.ndarray:

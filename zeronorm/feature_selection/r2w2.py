@@ -122,10 +122,11 @@ class R2W2Selector(LinearSelector):
         left, theta = np.arange(columns.n_columns), np.ones(columns.n_columns)
         scaling, dropped = np.zeros(columns.n_columns), []
         history: list[float] = []
-        is_stopped = False
+        is_stopped, gaps = False, []
         while True:
-            theta, slope, steps = self._descend(columns, targets, theta, history)
+            theta, slope, steps, gap = self._descend(columns, targets, theta, history)
             is_stopped |= steps >= self.max_iter
+            gaps.append(gap)
             variances = columns.deviations**2
             order = descending(np.stack([-slope / variances, theta * variances]))
             scaling[left] = np.sqrt(theta)
@@ -144,6 +145,12 @@ class R2W2Selector(LinearSelector):
                 f"R2W2Selector stopped after {self.max_iter} steps with a bound of "
                 f"{history[-1]:.3g}. Raise max_iter or tol."
             )
+        # As in AROM: a larger gap means that rounding has had its say.
+        if not np.max(gaps) <= 1e-3:
+            warning = (
+                "R2W2Selector: the bound has been found to a relative duality gap of "
+                f"{np.max(gaps):.1e} only. Standardise the features, or take a smaller C."
+            )
         scaling[np.setdiff1d(np.arange(len(scaling)), left)] = 0.0
         return Selection(
             np.concatenate([left[order], *reversed(dropped)]),
@@ -156,8 +163,8 @@ class R2W2Selector(LinearSelector):
 
     def _descend(
         self, columns: Columns, targets: np.ndarray, theta: np.ndarray, history: list[float]
-    ) -> tuple[np.ndarray, np.ndarray, int]:
-        """Scales at the minimum from this start, their gradient, and the steps taken."""
+    ) -> tuple[np.ndarray, np.ndarray, int, float]:
+        """Scales at the minimum from this start, their gradient, the steps taken, and the gap."""
         bound = RadiusMargin(columns, targets, float(self.C))
         found = minimize(
             bound.log_value,
@@ -169,11 +176,15 @@ class R2W2Selector(LinearSelector):
             options={"maxiter": self.max_iter, "ftol": self.tol, "gtol": 0.0},
         )
         theta = np.maximum(found.x, 0.0)
-        return theta, bound.log_value(theta)[1], int(found.nit)
+        slope = bound.log_value(theta)[1]
+        return theta, slope, int(found.nit), float(np.abs(bound.gaps).max())
 
 
 class RadiusMargin:
-    """The function log R²W² of θ, with its gradient."""
+    """The function log R²W² of θ, with its gradient.
+
+    ``gaps`` are the relative duality gaps of the problems solved at the last θ.
+    """
 
     def __init__(self, columns: Columns, targets: np.ndarray, C: float) -> None:
         self.columns, self.targets = columns, targets
@@ -182,7 +193,7 @@ class RadiusMargin:
         self.variances = columns.deviations**2
         self.total = float(self.variances.sum())
         self.starts: list[Any] = [None] * (targets.shape[1] + 1)
-        self.last = np.inf
+        self.last, self.gaps = np.inf, [0.0]
 
     def log_value(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """Return log R²W² and its gradient.
@@ -192,7 +203,7 @@ class RadiusMargin:
         size = float(theta @ self.variances) / self.total
         if not size > 0:
             return np.inf, np.zeros(len(theta))
-        gram = self.columns.gram(np.sqrt(theta / size))
+        gram, self.gaps = self.columns.gram(np.sqrt(theta / size)), []
         radius, radius_slope = self._scatter() if self.has_several else self._radius(gram)
         width, width_slope = 0.0, np.zeros(len(theta))
         for k, target in enumerate(self.targets.T):
@@ -203,8 +214,12 @@ class RadiusMargin:
                 start=self.starts[k],
             )
             self.starts[k] = part.scores
+            self.gaps.append(part.gap)
             width += 2.0 * part.objective
             width_slope -= self.columns.adjoint(target * part.alpha) ** 2
+        if not min(radius, width) > 0:  # the ridge is rounding beside the data
+            self.last = np.inf
+            return np.inf, np.zeros(len(theta))
         slope = radius_slope / radius + width_slope / width
         self.last = float(np.log(radius) + np.log(width))
         # The value does not depend on the size of θ: take out of the slope what moves it.
@@ -231,6 +246,7 @@ class RadiusMargin:
             start=self.starts[-1],
         )
         self.starts[-1] = part.scores
+        self.gaps.append(part.gap)
         beta = part.alpha
         center = np.asarray(self.columns.values.T @ beta)
         slope = np.asarray(self.columns.squares().T @ beta) - center**2

@@ -60,7 +60,7 @@ def cross_validated_sizes(
         as in ``GridSearchCV.cv_results_``; "mean_test_terms" are the sizes again, for the rules
         of :mod:`zeronorm.model_selection`.
     """
-    folds = list(check_cv(cv, codes, classifier=True).split(np.zeros(len(codes)), codes))
+    folds = _checked_folds(cv, codes)
     parts = joblib.Parallel(n_jobs=n_jobs)(
         joblib.delayed(_accuracies)(clone(selector), X, codes, train, test, sizes, C)
         for train, test in folds
@@ -75,6 +75,22 @@ def cross_validated_sizes(
         "mean_test_accuracy": accuracy.mean(axis=0),
         "standard_error": np.broadcast_to(error, len(sizes)).copy(),
     }
+
+
+def _checked_folds(cv: Any, codes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Row numbers to learn from and to judge by; ValueError where a list of splits has others."""
+    rows = np.arange(len(codes))
+    try:
+        folds = list(check_cv(cv, codes, classifier=True).split(np.zeros(len(codes)), codes))
+        folds = [(np.atleast_1d(rows[train]), np.atleast_1d(rows[test])) for train, test in folds]
+    except (IndexError, TypeError) as error:
+        raise ValueError(
+            "cv must be an integer, a splitter or a list of splits, each of them two lists of row "
+            f"numbers from 0 to {len(codes) - 1}: {error}."
+        ) from error
+    if not all(len(part) for fold in folds for part in fold):
+        raise ValueError("A split of cv has no rows to learn from, or none to judge by.")
+    return folds
 
 
 def _accuracies(
@@ -111,10 +127,18 @@ def svm_accuracies(
     """
     found, n_unfinished = [], 0
     for chosen in subsets:
-        classifier = SVC(kernel="linear", C=C, max_iter=MOST_ITERATIONS)
+        # A number for gamma, though it has no part: "scale" may be negative by rounding, which
+        # libsvm refuses.
+        classifier = SVC(kernel="linear", gamma=1.0, C=C, max_iter=MOST_ITERATIONS)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # counted instead
-            classifier.fit(X[:, chosen], codes)
+            try:
+                classifier.fit(X[:, chosen], codes)
+            except ValueError as error:
+                raise ValueError(
+                    "The linear SVMs that judge the numbers of features cannot be fitted to data "
+                    "of this size. Standardise the features, take a smaller C, or give the number."
+                ) from error
         n_unfinished += classifier.fit_status_
         found.append(float(np.mean(classifier.predict(X_test[:, chosen]) == codes_test)))
     return found, n_unfinished

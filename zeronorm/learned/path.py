@@ -158,7 +158,12 @@ def make_folds(training: TrainingRows, cv: Any, random: np.random.RandomState) -
     elif hasattr(cv, "split"):
         splits = list(cv.split(np.zeros((n_rows, 1)), training.codes))
     else:
-        splits = [(_indices(training, learn), _indices(training, judge)) for learn, judge in cv]
+        try:
+            splits = [(_indices(training, learn), _indices(training, judge)) for learn, judge in cv]
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"Each split of cv must be two lists of row numbers: {error}."
+            ) from error
     folds = []
     for learn, judge in splits:
         if len(judge) == 0 or len(np.unique(training.codes[learn])) < training.codes.max() + 1:
@@ -188,7 +193,10 @@ def _fold(
 
 
 def _indices(training: TrainingRows, rows: np.ndarray) -> np.ndarray:
-    """Return where these rows are among those that count."""
+    """Return where these rows, by number or by a mask, are among those that count."""
+    rows = np.asarray(rows)
+    if rows.dtype == bool:
+        rows = np.flatnonzero(rows)
     return np.flatnonzero(np.isin(training.rows, rows))
 
 

@@ -245,6 +245,8 @@ class Prototypes:
         Stops when a step lowers the objective by less than ``tolerance``, relatively.
         """
         first, shape, size = self.kernel, self.vectors.shape, self.vectors.size
+        if first.is_constant:
+            return Descent(0, 0.0)
         # One unit of the search is the length over which the kernel changes.
         unit = 1.0 / np.sqrt(first.gamma) if first.name == "rbf" else 1.0
         scale = max(abs(self.value), np.finfo(float).tiny)

@@ -85,7 +85,7 @@ class Reduction:
 
     def as_it_is(self) -> Reduced:
         """Return the model itself."""
-        others = {"residual": 0.0, "cost": np.nan}
+        others = {"residual": 0.0, "cost": self.history.get("cost", [0.0])[0]}
         self.record(
             terms=self.given.expansion.n_terms,
             changed=0.0,

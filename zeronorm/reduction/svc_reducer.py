@@ -103,7 +103,7 @@ class SVCReducer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     history_ : dict of ndarray
         For every size that was tried: "terms", "changed" (share of changed decisions) and, for
         the first two methods, "residual" (‖Ψ − Ψ'‖² / ‖Ψ‖², the squared distance in feature space),
-        for "cross_entropy" the "cost" of the search.
+        for "cross_entropy" the "cost" of the search (of the model as it is, the first one's).
     n_features_in_ : int
         Number of features.
 
