@@ -3,20 +3,15 @@
 import time
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
 
 from benchmarks import record
 from benchmarks.data import load_npz
+from benchmarks.methods import small_model
 from benchmarks.statistics import Figure
 from benchmarks.study import Study
 from benchmarks.text import figure_tables, markdown
-from zeronorm import (
-    ReducedSVC,
-    RelevanceVectorClassifier,
-    SparseLargeMarginClassifier,
-    SVCReducer,
-)
+from zeronorm import RelevanceVectorClassifier
 
 ABOUT = """
 The splits are the first ten of the hundred of Rätsch's benchmark (Wu et al.: all, or 20 for Image).
@@ -68,16 +63,6 @@ def load_split(name: str, split: int):
     file = load_npz(f"ratsch_{name}")
     train, test = file["train_idx"][split], file["test_idx"][split]
     return file["X"][train], file["y"][train], file["X"][test], file["y"][test]
-
-
-def small_model(method: str, svc: SVC, terms: int, split: int):
-    parameters = {"C": svc.C, "gamma": svc.gamma, "random_state": split}
-    if method in ("RS", "MRS"):
-        kind = "reduced_set" if method == "RS" else "modified"
-        return SVCReducer(FrozenEstimator(svc), n_terms=terms, method=kind, random_state=split)
-    if method in ("RSVM", "MRSVM"):
-        return ReducedSVC(terms, modified=method == "MRSVM", **parameters)
-    return SparseLargeMarginClassifier(terms, **parameters)
 
 
 def one_split(name: str, parameters: str, method: str, share: float, split: int) -> list[dict]:
