@@ -13,6 +13,7 @@ from benchmarks.statistics import (
     Figure,
     corrected_error,
     corrected_t_test,
+    difference,
     growth_exponent,
     mean_and_error,
     mean_ranks,
@@ -130,6 +131,13 @@ class TestStudy:
         with pytest.raises(SystemExit, match="no factor colour; it has set, fold"):
             a_study().run(only={"colour": ["red"]})
 
+    def test_floats_are_recorded_as_far_as_they_mean_something(self, folder):
+        third = {"error": 1 / 3, "terms": 12345678, "fit_seconds": 1 / 3, "parameters": {"C": 2e7}}
+        a_study(protocol=lambda *task: [third]).run(only={"set": ["one"]}, jobs=1)
+        row = record.read("a_study")[1][0]
+        assert (row["error"], row["fit_seconds"]) == (0.333333, 0.3333)
+        assert (row["terms"], row["parameters"]) == (12345678, {"C": 2e7})
+
     def test_a_study_that_was_not_run_is_empty(self, folder):
         assert record.read("a_study") == ({"study": "a_study", "runs": {}}, [])
 
@@ -186,6 +194,13 @@ class TestStatistics:
         ranks, p_value = mean_ranks([[1.0, 2.0, 2.0], [3.0, 1.0, 2.0], [1.0, 2.0, 3.0]])
         assert ranks == pytest.approx([5 / 3, 5.5 / 3, 7.5 / 3])
         assert 0.0 < p_value <= 1.0
+
+    def test_what_differs_by_less_than_records_have_digits_is_equal(self):
+        nearly = 2.0 + 1e-5
+        ranks, _ = mean_ranks([[nearly, 2.0, 3.0], [2.0, nearly, 1.0], [2.0, nearly, 3.0]])
+        assert ranks == pytest.approx([11 / 6, 11 / 6, 7 / 3])
+        assert difference(nearly, 2.0) == 0.0 and difference(2.002, 2.0) == pytest.approx(0.002)
+        assert Figure("t", "r", "c", [nearly], 2.0).standing == 0
 
     def test_growth_exponent_of_a_power(self):
         sizes = np.array([10.0, 100.0, 1000.0])
