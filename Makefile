@@ -13,7 +13,7 @@ LINT := $(VENV)/.lint
 PLOT := $(VENV)/.plot
 BENCH := $(VENV)/.bench
 EXTRAS :=
-$(TEST): EXTRAS := [test,plot,dask]
+$(TEST): EXTRAS := [test,plot,dask,rvm]
 $(LINT): EXTRAS := [lint]
 $(PLOT): EXTRAS := [plot]
 $(BENCH): EXTRAS := [bench]
@@ -76,7 +76,7 @@ papers: $(TEST)
 sweep: $(PLAIN)
 	$(ONE_THREAD) $(BIN)/python -m tests.sweep $(SWEEP)
 
-fuzz: $(PLAIN)
+fuzz: $(TEST)
 	$(ONE_THREAD) $(BIN)/python -m tests.fuzz $(FUZZ)
 
 # Where data are missing (see benchmarks/data.py), a study leaves them out and says so.
