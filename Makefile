@@ -1,16 +1,31 @@
-# The targets of this file are the CI. Each one sets up what it needs, in .venv, and does so again
-# only when pyproject.toml has changed.
+# The targets of this file are the CI. Each one puts into .venv what it needs and no more, and does so
+# again only when pyproject.toml has changed.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/.ready
+
+# What is in .venv: the package by itself, or with what its tests, the linters, pictures or the
+# benchmarks (all rivals) need besides. A new need is a line here.
+PLAIN := $(VENV)/.plain
+TEST := $(VENV)/.test
+LINT := $(VENV)/.lint
+PLOT := $(VENV)/.plot
+BENCH := $(VENV)/.bench
+EXTRAS :=
+$(TEST): EXTRAS := [test,plot,dask,rvm]
+$(LINT): EXTRAS := [lint]
+$(PLOT): EXTRAS := [plot]
+$(BENCH): EXTRAS := [bench]
 
 # One BLAS thread per test worker: two workers with two threads each only get in each other's way.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 DEMO := build/demo
 
-.PHONY: help demo test floors lint format papers sweep fuzz bench bench-quick clean
+.PHONY: help demo test floors lint format papers sweep fuzz bench bench-quick check-results clean
+
+# Two pips in one .venv get in each other's way.
+.NOTPARALLEL:
 
 help:
 	@echo "make demo    fit a sparse classifier on a small CSV file and predict a few rows with it"
@@ -23,15 +38,16 @@ help:
 	@echo "make fuzz    ten thousand calls with unhappy input; lists every distinct failure"
 	@echo "make bench-quick  a tenth of every benchmark, in minutes, into build/bench-quick"
 	@echo "make bench   every benchmark, in hours; rewrites benchmarks/RESULTS.md and README"
+	@echo "make check-results  whether RESULTS.md and README are what the recorded runs say"
 	@echo "make clean   remove everything the other targets made, .venv included"
 	@echo "Another Python: make test PYTHON=python3.12"
 
-demo: $(READY)
+demo: $(PLAIN)
 	@$(BIN)/python examples/make_demo_csv.py $(DEMO)
 	$(BIN)/zeronorm fit $(DEMO)/train.csv --target outcome --out $(DEMO)/model.json
 	$(BIN)/zeronorm predict $(DEMO)/model.json $(DEMO)/new.csv
 
-test: $(READY)
+test: $(TEST)
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2
 
 FLOORS := build/floors
@@ -44,41 +60,46 @@ floors:
 	$(FLOORS)/bin/python -m pip install --quiet . $$($(PYTHON) -c '$(PINS)')
 	$(ONE_THREAD) $(FLOORS)/bin/python -m pytest -n 2
 
-lint: $(READY)
+lint: $(LINT)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-format: $(READY)
+format: $(LINT)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-papers: $(READY)
+papers: $(TEST)
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m papers tests/papers
 
 # Options go into SWEEP and FUZZ: make sweep SWEEP="--only SparseSVC --seeds 8:12"
-sweep: $(READY)
+sweep: $(PLAIN)
 	$(ONE_THREAD) $(BIN)/python -m tests.sweep $(SWEEP)
 
-fuzz: $(READY)
+fuzz: $(TEST)
 	$(ONE_THREAD) $(BIN)/python -m tests.fuzz $(FUZZ)
 
 # Where data are missing (see benchmarks/data.py), a study leaves them out and says so.
-bench: $(READY)
+bench: $(BENCH)
 	$(ONE_THREAD) $(BIN)/python -m benchmarks run
 
-bench-quick: $(READY)
+bench-quick: $(BENCH)
 	$(ONE_THREAD) $(BIN)/python -m benchmarks run --quick
+
+check-results: $(PLOT)
+	$(BIN)/python -m benchmarks render --check
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+$(PLAIN) $(TEST) $(LINT) $(PLOT) $(BENCH): pyproject.toml | $(BIN)/pip
+	@echo "Installing zeronorm$(EXTRAS) into $(VENV) (once; up to a minute) ..."
+	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.$(EXTRAS)'
+	@touch $@
+
 # Some systems ship Python without the piece that puts pip into a new environment; then the
 # system's own pip puts it there.
-$(READY): pyproject.toml
+$(BIN)/pip:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 11) and "zeronorm needs Python 3.11 or newer, but $(PYTHON) is %d.%d; name another one: make PYTHON=python3.12" % v[:2])'
-	@echo "Setting up $(VENV) (once; about a minute) ..."
 	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || { $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install --quiet --quiet pip; }
-	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.[dev]'
-	@touch $@

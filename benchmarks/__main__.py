@@ -33,8 +33,20 @@ def run(options) -> int:
     if options.quick:
         print(f"wrote {render.write(QUICK)}")
         del os.environ[record.FOLDER]
+    return written()
+
+
+def written() -> int:
     print(f"wrote {render.write()}")
     return 0
+
+
+def check() -> int:
+    """Whether RESULTS.md and README are what the records say."""
+    changed = render.out_of_date()
+    for path in changed:
+        print(f"{path.name} is not what the records say: python -m benchmarks render")
+    return 1 if changed else 0
 
 
 def main() -> int:
@@ -49,15 +61,17 @@ def main() -> int:
     runner.add_argument(
         "--only", nargs="*", default=[], metavar="FACTOR=VALUE,...", help="set=banana,german"
     )
-    commands.add_parser("render", help="RESULTS.md, its pictures and README from recorded results")
+    renderer = commands.add_parser(
+        "render", help="RESULTS.md, its pictures and README from recorded results"
+    )
+    renderer.add_argument("--check", action="store_true", help="only say what would change")
     options = parser.parse_args()
     if options.command == "list":
         for name, study in STUDIES.items():
             print(f"{name:18} {len(study.tasks()):6} tasks  {study.title}")
         return 0
     if options.command == "render":
-        print(f"wrote {render.write()}")
-        return 0
+        return check() if options.check else written()
     unknown = set(options.studies) - set(STUDIES)
     if unknown:
         parser.error(f"no study {', '.join(sorted(unknown))}; there are {', '.join(STUDIES)}")

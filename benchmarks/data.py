@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import fetch_openml, load_iris
+from sklearn.preprocessing import StandardScaler
 
 from benchmarks.record import ROOT
 from zeronorm.datasets import make_weston_toy
@@ -81,6 +82,8 @@ SETS = {**HUANG_SETS, **OTHER_PAPERS, **NEW_SETS, **WIDE_SETS}
 #: The five sets of Mannor et al. (2005), in the order of the paper, and the rows it trains on.
 MANNOR_SETS = ("ionosphere", "pima", "wdbc", "bupa", "sonar")
 MANNOR_TRAIN = 150
+#: Rows that Weston et al. (2003) train on.
+GENE_TRAIN = {"colon": 50, "lymphoma": 60}
 
 
 def data_folder() -> Path:
@@ -168,6 +171,13 @@ def load(name: str, seed: int = 0):
     return prepared(name, X[rows]), y[rows]
 
 
+def training_part(name: str):
+    """Nine tenths of a set, standardised: what is fitted where times count."""
+    X, y = load(name)
+    rows = int(0.9 * len(X))
+    return StandardScaler().fit_transform(X)[:rows], y[:rows]
+
+
 def prepared(name: str, X: np.ndarray) -> np.ndarray:
     """What is done to each row by itself, before any split."""
     if name == "colon":  # raw intensities, and arrays differ in brightness
@@ -188,4 +198,13 @@ def load_mannor_split(name: str, split: int):
     X, y = read("diabetes" if name == "pima" else name)
     rows = np.random.default_rng(split).permutation(len(X))
     train, test = rows[:MANNOR_TRAIN], rows[MANNOR_TRAIN:]
+    return (X[train], y[train]), (X[test], y[test])
+
+
+def load_gene_split(name: str, split: int):
+    """Training part and test part of colon or lymphoma, by a draw that ``split`` seeds."""
+    X, y = npz_pair(SETS[name].npz)
+    X = prepared(name, X)
+    rows = np.random.default_rng(split).permutation(len(X))
+    train, test = rows[: GENE_TRAIN[name]], rows[GENE_TRAIN[name] :]
     return (X[train], y[train]), (X[test], y[test])

@@ -1,17 +1,17 @@
 """Fit time as a ratio to SVC.fit, in the same run, on the seven sets of Huang et al. (2010)."""
 
 import time
-from collections import Counter
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from benchmarks import record, rivals
-from benchmarks.data import HUANG_SETS, load
-from benchmarks.ssvc_table import METHODS, SEED, counting_rule
+from benchmarks.cross_validation import SEED
+from benchmarks.data import HUANG_SETS, training_part
+from benchmarks.methods import METHODS
+from benchmarks.ssvc_table import chosen_parameters
 from benchmarks.statistics import Figure
 from benchmarks.study import Study
 from benchmarks.text import figure_tables, markdown
@@ -43,25 +43,6 @@ PUBLISHED = {
         "SC": (101, 108, 77, 116, 40, 107, 132),
     }.items()
 }
-
-
-def chosen_parameters() -> dict:
-    """Parameters most often chosen in the recorded searches, by set and method."""
-    _, rows = record.read("ssvc_table", record.RECORDED)
-    counted = record.cells(
-        (row for row in rows if row["rule"] == counting_rule(row["method"])), "set", "method"
-    )
-    found = {}
-    for key, some in counted.items():
-        counts = Counter(tuple(row["parameters"].items()) for row in some)
-        found[key] = dict(counts.most_common(1)[0][0])
-    return found
-
-
-def training_part(name: str):
-    X, y = load(name, SEED)
-    rows = int(0.9 * len(X))
-    return StandardScaler().fit_transform(X)[:rows], y[:rows]
 
 
 def models_of(name: str, parameters: dict, X, y) -> dict:

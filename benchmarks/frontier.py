@@ -7,17 +7,10 @@ from pathlib import Path
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks import peers, published, record, rivals
+from benchmarks import peers, published, record, rivals, ssvc_table
+from benchmarks.cross_validation import FOLDS, SEED, on_common_folds, outer_split, values
 from benchmarks.data import HUANG_SETS, load
-from benchmarks.ssvc_table import (
-    FOLDS,
-    GAMMAS,
-    SEED,
-    counting_rule,
-    on_common_folds,
-    outer_split,
-    values,
-)
+from benchmarks.methods import GAMMAS, NYSTROEM_COSTS
 from benchmarks.statistics import mean_and_error
 from benchmarks.study import Study
 from benchmarks.text import markdown, with_error
@@ -52,7 +45,7 @@ def one_fold(name: str, method: str, budget, fold: int) -> list[dict]:
         row = judged(model, train, test)
         return [{**row, "parameters": {"C": model[-1].C_, "gamma": model[-1].gamma_}}]
     pipeline = pipeline_of(StandardScaler(), rivals.NystroemSVC(budget))
-    grid = in_units({"C": peers.NYSTROEM_COSTS, "gamma": GAMMAS}, X.shape[1])
+    grid = in_units({"C": NYSTROEM_COSTS, "gamma": GAMMAS}, X.shape[1])
     return tuned(pipeline, grid, train, test, 5, ("best",))
 
 
@@ -84,10 +77,8 @@ def tables(rows: list[dict]) -> str:
 
 def svc_rows() -> dict:
     """The tuned SVC of ``ssvc_table``, by set."""
-    rows = record.read("ssvc_table")[1]
-    return record.cells(
-        (r for r in rows if (r["method"], r["rule"]) == ("SVC", counting_rule("SVC"))), "set"
-    )
+    rows = ssvc_table.counting_rows()
+    return record.cells((row for row in rows if row["method"] == "SVC"), "set")
 
 
 def budget_table(found: dict) -> str:
@@ -124,9 +115,9 @@ def points_of(rows: list[dict]) -> dict[str, list[Point]]:
     found: dict = {}
     for (name, method, budget), some in record.cells(rows, "set", "method", "budget").items():
         found.setdefault(name, []).append(point(method, budget, some))
-    table = record.cells(record.read("ssvc_table")[1], "set", "method", "rule")
-    for (name, method, rule), some in table.items():
-        if rule == counting_rule(method) and name in found:
+    table = record.cells(ssvc_table.counting_rows(), "set", "method")
+    for (name, method), some in table.items():
+        if name in found:
             found[name].append(point(method, None, some))
     others = record.cells(record.read("peers")[1], "set", "method", "budget", "rule")
     for (name, method, budget, rule), some in others.items():

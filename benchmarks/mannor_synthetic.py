@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks import record
-from benchmarks.mannor_tables import KERNELS, METRICS, costs, tuned
+from benchmarks.mannor import KERNELS, METRICS, costs, tuned
 from benchmarks.record import per_cent
 from benchmarks.statistics import Figure
 from benchmarks.study import Study

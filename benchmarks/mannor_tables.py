@@ -3,19 +3,14 @@
 from itertools import product
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
 
 from benchmarks import record
 from benchmarks.data import MANNOR_SETS, load_mannor_split
+from benchmarks.mannor import CHOICES, KERNELS, LAMBDAS, METHODS, METRICS, costs, scaler, tuned
 from benchmarks.record import per_cent
 from benchmarks.statistics import Figure
 from benchmarks.study import Study
 from benchmarks.text import duration, figure_tables, markdown, with_error
-from benchmarks.tuning import choices, judged, pipeline_of
-from zeronorm import CrossEntropySVC, LinearProgrammingSVC, OneNormSVC
 
 ABOUT = """
 150 training rows, the rest is the test part. Features are centred, and for the polynomial and the
@@ -33,24 +28,7 @@ rows; ± is the standard error over the splits, which also seed the folds and th
 """
 SEED = 0
 SPLITS = 10
-LAMBDAS = np.arange(1, 10) / 10
 SIGMAS = np.linspace(1, 5, 9)
-KERNELS = {
-    "linear": {"kernel": "linear"},
-    "poly": {"kernel": "poly", "degree": 5, "gamma": 1.0, "coef0": 1.0},
-    "rbf": {"kernel": "rbf", "C": 1.0},
-}
-LIGHT = {"sample_size": 100, "polish": False}
-#: The classifier, and what is changed while its parameter is chosen.
-METHODS = {
-    "SVC": (SVC(), {}),
-    "OneNorm": (OneNormSVC(candidates="all"), {}),
-    "LP": (LinearProgrammingSVC(candidates="all"), {}),
-    "CE": (CrossEntropySVC(), LIGHT),
-    "CE free": (CrossEntropySVC(signs="free"), LIGHT),
-}
-CHOICES = ("best", "one_se")
-METRICS = ("error", "share")
 PUBLISHED_METHODS = ("SVC", "OneNorm", "CE")
 #: Error % and share of the rows % of SVM, one-norm SVM and CE in the paper.
 PUBLISHED = {
@@ -85,45 +63,10 @@ def published(kernel: str, name: str, method: str) -> tuple:
     return PUBLISHED[kernel][name][PUBLISHED_METHODS.index(method)]
 
 
-def scaler(name: str, kernel: str) -> StandardScaler:
-    return StandardScaler(with_std=kernel != "linear" and name != "ionosphere")
-
-
-def costs() -> list[float]:
-    return [float(value) for value in LAMBDAS / (1 - LAMBDAS)]
-
-
 def grid_of(name: str, kernel: str) -> dict:
     if kernel == "rbf":
         return {"gamma": [float(1 / (2 * sigma**2)) for sigma in SIGMAS]}
     return {"C": [float(value) for value in LAMBDAS] if name == "bupa" else costs()}
-
-
-def measured(model, train, test) -> dict:
-    """Fit and measure; of CE also its search."""
-    row = judged(model, train, test)
-    row["share"] = row["terms"] / len(train[1])
-    if isinstance(last := model[-1], CrossEntropySVC):
-        row |= {"candidates": int(last.n_candidates_), "rounds": int(last.n_iter_)}
-        row["objective"] = float(last.objective_)
-    return row
-
-
-def tuned(method: str, settings: dict, grid: dict, scale, train, test, seed: int) -> list[dict]:
-    """Choose one parameter inside the training part, refit by each rule, judge on the test part."""
-    estimator, light = METHODS[method]
-    estimator = clone(estimator).set_params(random_state=seed, **settings)
-    lighter = pipeline_of(scale, clone(estimator).set_params(**light))
-    folds = StratifiedKFold(5, shuffle=True, random_state=seed)
-    rows, fits = [], {}
-    for rule, parameters in choices(lighter, grid, train, folds, CHOICES).items():
-        ((key, value),) = parameters.items()
-        if value not in fits:
-            model = pipeline_of(scale, estimator).set_params(**parameters)
-            fits[value] = measured(model, train, test)
-            fits[value]["parameters"] = {key.removeprefix("model__"): value}
-        rows.append({"rule": rule, **fits[value]})
-    return rows
 
 
 def one_split(name: str, kernel: str, method: str, split: int) -> list[dict]:

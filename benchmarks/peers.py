@@ -4,15 +4,21 @@ from collections.abc import Iterator
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks import record, rivals
+from benchmarks.cross_validation import (
+    FOLDS,
+    SEED,
+    on_common_folds,
+    outer_split,
+    stratified,
+    values,
+)
 from benchmarks.data import HUANG_SETS, NEW_SETS, OTHER_PAPERS, load
-from benchmarks.duels import FOLDS, Duel, duel_table, duels, losses
-from benchmarks.slmc_table import small_model
-from benchmarks.ssvc_table import COSTS, GAMMAS, METHODS, SEED, on_common_folds, outer_split, values
+from benchmarks.duels import INNER_FOLDS, ROWS, Duel, duel_table, duels, losses
+from benchmarks.methods import COSTS, GAMMAS, METHODS, NYSTROEM_COSTS, small_model
 from benchmarks.statistics import mean_and_error, mean_ranks
 from benchmarks.study import Study
 from benchmarks.text import markdown
@@ -46,14 +52,11 @@ al. and three of the folds, has its own search, stopped by the clock after half 
 (it takes up to half a minute), so that its results are not repeatable; then it is cut by
 `dlib.reduce`.
 """
-INNER_FOLDS, SOME_FOLDS = 3, 3
-#: So that all methods can be tuned on all sets within hours, on two cores.
-ROWS = 400
+SOME_FOLDS = 3
 BUDGETS = (1, 2, 4, 8, 16, 32)
 #: Training rows beyond which a fit of sklearn-rvm takes minutes.
 SKLEARN_RVM_ROWS = 250
 SETS = (*HUANG_SETS, *OTHER_PAPERS, *NEW_SETS)
-NYSTROEM_COSTS = (0.01, 0.1, 1.0, 10.0, 100.0)
 #: Classifiers that choose their number of terms, with their grids of up to 27 settings.
 TUNED = {
     **{method: METHODS[method] for method in ("SVC", "A", "B")},
@@ -80,7 +83,7 @@ TWO_RULES = tuple(m for m, (_, grid) in TUNED.items() if grid and m not in PEERS
 
 def one_fold(name: str, family: str, fold: int) -> list[dict]:
     X, y = load(name, SEED)
-    train, test = outer_split(X[:ROWS], y[:ROWS], fold, FOLDS)
+    train, test = outer_split(X[:ROWS], y[:ROWS], fold)
     if family in TUNED:
         return own_terms(family, train, test)
     makers = {
@@ -93,16 +96,12 @@ def one_fold(name: str, family: str, fold: int) -> list[dict]:
     return list(makers[family](train, test))
 
 
-def inner_folds() -> StratifiedKFold:
-    return StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=SEED)
-
-
 def searched(method: str, train, rules: tuple[str, ...]) -> tuple[Pipeline, dict]:
     """The pipeline of a method and its parameters by each rule."""
     estimator, grid = TUNED[method]
     pipeline = pipeline_of(StandardScaler(), estimator)
     grid = in_units(grid, train[0].shape[1])
-    return pipeline, choices(pipeline, grid, train, inner_folds(), rules)
+    return pipeline, choices(pipeline, grid, train, stratified(INNER_FOLDS), rules)
 
 
 def own_terms(method: str, train, test) -> list[dict]:
@@ -112,14 +111,14 @@ def own_terms(method: str, train, test) -> list[dict]:
     rules = ("best",) if method in PEERS else ("one_se", "best") if grid else ("one_se",)
     light = clone(pipeline).set_params(**LIGHT.get(method, {}))
     grid = in_units(grid, train[0].shape[1])
-    rows = tuned(light, grid, train, test, inner_folds(), rules, final=pipeline)
+    rows = tuned(light, grid, train, test, stratified(INNER_FOLDS), rules, final=pipeline)
     return [{"method": method, "budget": None, **row} for row in rows]
 
 
 def learned_vectors(train, test) -> Iterator[dict]:
     """SparseSVC by its own choice, and with a given number of terms."""
     for budget in (None, *BUDGETS):
-        classifier = SparseSVC(budget or "auto", cv=inner_folds(), random_state=SEED)
+        classifier = SparseSVC(budget or "auto", cv=stratified(INNER_FOLDS), random_state=SEED)
         model = pipeline_of(StandardScaler(), classifier)
         row = judged(model, train, test)
         parameters = {"C": model[-1].C_, "gamma": model[-1].gamma_}
@@ -132,7 +131,7 @@ def spans(train, test) -> Iterator[dict]:
     grid = in_units({"C": NYSTROEM_COSTS, "gamma": GAMMAS}, train[0].shape[1])
     for budget in BUDGETS:
         pipeline = pipeline_of(StandardScaler(), rivals.NystroemSVC(budget))
-        (row,) = tuned(pipeline, grid, train, test, inner_folds(), ("best",))
+        (row,) = tuned(pipeline, grid, train, test, stratified(INNER_FOLDS), ("best",))
         yield {"method": "Nystroem", "budget": budget, **row}
 
 

@@ -2,18 +2,17 @@
 
 import numpy as np
 from sklearn.feature_selection import RFE, SelectFromModel
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC, LinearSVC
 
 from benchmarks import record
+from benchmarks.cross_validation import FOLDS, SEED, outer_split, stratified, values
 from benchmarks.data import WIDE_SETS, load
-from benchmarks.duels import FOLDS, duel_table, duels, losses, shares
-from benchmarks.peers import INNER_FOLDS, ROWS
-from benchmarks.ssvc_table import SEED, outer_split, values
+from benchmarks.duels import INNER_FOLDS, ROWS, duel_table, duels, losses, shares
 from benchmarks.statistics import mean_and_error, mean_ranks
 from benchmarks.study import Study
 from benchmarks.text import markdown
-from benchmarks.tuning import standardised
+from benchmarks.tuning import held_out_error, standardised
 from zeronorm import AROMSelector, CorrelationSelector, FSVSelector, R2W2Selector
 
 ABOUT = """
@@ -87,19 +86,17 @@ def by_skglm(X, codes, size: int) -> np.ndarray:
 def one_fold(name: str, method: str, fold: int) -> list[dict]:
     X, y = load(name, SEED)
     codes = np.unique(y, return_inverse=True)[1]
-    train, test = outer_split(X[:ROWS], codes[:ROWS], fold, FOLDS)
+    train, test = outer_split(X[:ROWS], codes[:ROWS], fold)
     if method == "skglm" and codes.max() > 1:
         return []
     train, test = standardised(train, test)
-    folds = StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=SEED)
     rows = []
     for size in SIZES:
         if size >= X.shape[1]:
             continue
         chosen = selected(method, *train, size)
-        search = GridSearchCV(SVC(kernel="linear"), {"C": COSTS}, cv=folds)
-        search.fit(train[0][:, chosen], train[1])
-        error = float(np.mean(search.predict(test[0][:, chosen]) != test[1]))
+        search = GridSearchCV(SVC(kernel="linear"), {"C": COSTS}, cv=stratified(INNER_FOLDS))
+        error = held_out_error(search, train, test, chosen)
         row = {"budget": size, "terms": len(chosen), "error": error}
         rows.append({**row, "parameters": search.best_params_})
     return rows

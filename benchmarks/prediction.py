@@ -3,9 +3,10 @@
 import numpy as np
 from sklearn.base import clone
 
-from benchmarks.data import HUANG_SETS
-from benchmarks.fit_time import chosen_parameters, training_part
-from benchmarks.ssvc_table import METHODS
+from benchmarks.cross_validation import SEED
+from benchmarks.data import HUANG_SETS, training_part
+from benchmarks.methods import METHODS
+from benchmarks.ssvc_table import chosen_parameters
 from benchmarks.study import Study
 from benchmarks.text import duration, markdown
 from benchmarks.timing import best_seconds
@@ -20,7 +21,6 @@ write: in place, no checks, one exponential per row and term. The single row goe
 the parameters that `ssvc_table` chose most often, `predict` of 20 000 rows drawn from the set.
 One core, fastest of repeated calls.
 """
-SEED = 0
 ROWS, SET_ROWS = 200_000, 20_000
 REPEATS = 15
 TEN_TERMS = "ten terms"

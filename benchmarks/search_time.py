@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 
 from benchmarks import record
 from benchmarks.data import load_mannor_split
-from benchmarks.mannor_tables import scaler
+from benchmarks.mannor import scaler
 from benchmarks.study import Study
 from benchmarks.text import duration, markdown
 from benchmarks.timing import median_seconds

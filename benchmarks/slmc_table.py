@@ -3,20 +3,15 @@
 import time
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
 
 from benchmarks import record
 from benchmarks.data import load_npz
+from benchmarks.methods import small_model
 from benchmarks.statistics import Figure
 from benchmarks.study import Study
 from benchmarks.text import figure_tables, markdown
-from zeronorm import (
-    ReducedSVC,
-    RelevanceVectorClassifier,
-    SparseLargeMarginClassifier,
-    SVCReducer,
-)
+from zeronorm import RelevanceVectorClassifier
 
 ABOUT = """
 The splits are the first ten of the hundred of Rätsch's benchmark (Wu et al.: all, or 20 for Image).
@@ -70,16 +65,6 @@ def load_split(name: str, split: int):
     return file["X"][train], file["y"][train], file["X"][test], file["y"][test]
 
 
-def small_model(method: str, svc: SVC, terms: int, split: int):
-    parameters = {"C": svc.C, "gamma": svc.gamma, "random_state": split}
-    if method in ("RS", "MRS"):
-        kind = "reduced_set" if method == "RS" else "modified"
-        return SVCReducer(FrozenEstimator(svc), n_terms=terms, method=kind, random_state=split)
-    if method in ("RSVM", "MRSVM"):
-        return ReducedSVC(terms, modified=method == "MRSVM", **parameters)
-    return SparseLargeMarginClassifier(terms, **parameters)
-
-
 def one_split(name: str, parameters: str, method: str, share: float, split: int) -> list[dict]:
     X, y, X_test, y_test = load_split(name, split)
     C, sigma = PARAMETERS[name]
@@ -98,7 +83,7 @@ def one_split(name: str, parameters: str, method: str, share: float, split: int)
             "error": 100.0 * float(np.mean(model.predict(X_test) != y_test)),
             "terms": vectors if method == "SVM" else model.n_terms_,
             "vectors": vectors,
-            "seconds": round(time.perf_counter() - start, 3),
+            "seconds": time.perf_counter() - start,
         }
     ]
 

@@ -1,22 +1,25 @@
 """The table of Huang et al. (2010): seven sets, 10 folds, parameters chosen inside each of them."""
 
-from sklearn.model_selection import StratifiedKFold
+from collections import Counter
+from pathlib import Path
+
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
 
 from benchmarks import record
+from benchmarks.cross_validation import (
+    FOLDS,
+    SEED,
+    on_common_folds,
+    outer_split,
+    stratified,
+    values,
+)
 from benchmarks.data import HUANG_SETS, load
+from benchmarks.methods import METHODS
 from benchmarks.statistics import Figure
 from benchmarks.study import Study
 from benchmarks.text import figure_tables, markdown, with_error
 from benchmarks.tuning import in_units, pipeline_of, tuned
-from zeronorm import (
-    IRWLSClassifier,
-    RelevanceVectorClassifier,
-    SparseProbitClassifier,
-    SparsityControlledSVC,
-    ZeroNormSVC,
-)
 
 ABOUT = """
 SVC, A and B (ZeroNormSVC) get 25 pairs (C, gamma), SC (SparsityControlledSVC) 27 triples
@@ -28,24 +31,6 @@ alone. IRWLS (not in the paper's table) chooses among 25 pairs (lam, gamma) by i
 without folds. All but SVC choose their terms among 300 landmarks (`candidates="auto"`). The paper's
 figures of B are of its variant W, another way to write the same problems.
 """
-SEED, FOLDS = 0, 10
-GAMMAS = (0.03, 0.1, 0.3, 1.0, 3.0)  # times 1 / number of features, of standardised data
-COSTS = (0.1, 0.3, 1.0, 3.0, 10.0)
-#: Those of methods whose C does not count terms.
-LOSS_COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
-#: The classifier and its grid; gamma in units of 1 / number of features.
-METHODS = {
-    "SVC": (SVC(), {"C": LOSS_COSTS, "gamma": GAMMAS}),
-    "A": (ZeroNormSVC("A", random_state=SEED), {"C": COSTS, "gamma": GAMMAS}),
-    "B": (ZeroNormSVC("B", random_state=SEED), {"C": COSTS, "gamma": GAMMAS}),
-    "RVM": (RelevanceVectorClassifier(random_state=SEED), {"gamma": GAMMAS}),
-    "SPC": (SparseProbitClassifier(random_state=SEED), {"gamma": GAMMAS}),
-    "SC": (
-        SparsityControlledSVC(random_state=SEED),
-        {"C": (0.3, 1.0, 3.0), "lam": (0.3, 1.0, 3.0), "gamma": (0.03, 0.1, 0.3)},
-    ),
-    "IRWLS": (IRWLSClassifier("gcv", gamma="gcv", random_state=SEED), {}),
-}
 RULES = ("one_se", "paired_se", "best")
 #: Terms and error % of the paper's Table 2.
 PUBLISHED = {
@@ -106,37 +91,35 @@ PUBLISHED = {
 }
 
 
-def outer_split(X, y, fold: int, folds: int = FOLDS):
-    """Training part and test part."""
-    splitter = StratifiedKFold(folds, shuffle=True, random_state=SEED)
-    train, test = list(splitter.split(X, y))[fold]
-    return (X[train], y[train]), (X[test], y[test])
-
-
 def one_fold(name: str, method: str, fold: int) -> list[dict]:
     X, y = load(name, SEED)
     train, test = outer_split(X, y, fold)
     estimator, grid = METHODS[method]
     pipeline = pipeline_of(StandardScaler(), estimator)
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED)
     rules = RULES if grid else ("one_se",)
-    return tuned(pipeline, in_units(grid, X.shape[1]), train, test, folds, rules)
+    return tuned(pipeline, in_units(grid, X.shape[1]), train, test, stratified(FOLDS), rules)
 
 
 def counting_rule(method: str) -> str:
     return "best" if method == "SVC" else "one_se"
 
 
-def values(rows: list[dict], key: str) -> list[float]:
-    """Metric of each fold, errors in %."""
-    factor = 100.0 if key == "error" else 1.0
-    return [factor * row[key] for row in sorted(rows, key=lambda row: row["fold"])]
+def counting_rows(where: Path | None = None) -> list[dict]:
+    """What is on file by the rule that counts, for the studies that go on from it."""
+    _, rows = record.read("ssvc_table", where)
+    return [row for row in rows if row["rule"] == counting_rule(row["method"])]
 
 
-def on_common_folds(*cells: list[dict]) -> list[list[dict]]:
-    """Rows of the folds that all have."""
-    folds = set.intersection(*({row["fold"] for row in cell} for cell in cells))
-    return [[row for row in cell if row["fold"] in folds] for cell in cells]
+def chosen_parameters() -> dict:
+    """Parameters that the searches chose most often, by set and method.
+
+    Those of the full run: ``--quick`` has not all sets.
+    """
+    found = {}
+    for key, some in record.cells(counting_rows(record.RECORDED), "set", "method").items():
+        counts = Counter(tuple(row["parameters"].items()) for row in some)
+        found[key] = dict(counts.most_common(1)[0][0])
+    return found
 
 
 def figures(rows: list[dict]) -> list[Figure]:

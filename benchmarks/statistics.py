@@ -6,6 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+#: Means in % that are not further apart are equal. The digits of a record, and the order of a sum,
+#: change a mean by less; one row of one fold changes it by ten times as much.
+RESOLUTION = 2e-4
+
+
+def difference(ours: float, theirs: float) -> float:
+    """Ours less theirs; zero, where they are equal."""
+    return 0.0 if abs(ours - theirs) <= RESOLUTION else ours - theirs
+
 
 def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
     """Mean and its standard error (NaN for a single value)."""
@@ -49,16 +58,17 @@ class Figure:
         """Ours less the published figure, in standard errors of both."""
         if self.published is None:
             return float("nan")
-        spread, difference = np.hypot(self.error, self.published_error), self.mean - self.published
-        if difference == 0.0 or not spread > 0.0:
-            return 0.0 if difference == 0.0 else float("nan")
-        return float(difference / spread)
+        less = difference(self.mean, self.published)
+        spread = np.hypot(self.error, self.published_error)
+        if less == 0.0 or not spread > 0.0:
+            return 0.0 if less == 0.0 else float("nan")
+        return float(less / spread)
 
     @property
     def standing(self) -> int:
         """0 at least as good as published, 1 within one standard error, 2 within two, 3 beyond."""
         worse = -1.0 if self.larger_is_better else 1.0
-        if worse * (self.mean - self.published) <= 0.0:
+        if worse * difference(self.mean, self.published) <= 0.0:
             return 0
         distance = worse * self.distance
         return 3 if np.isnan(distance) else min(int(np.ceil(distance)), 3)
@@ -89,10 +99,17 @@ def mean_ranks(scores: np.ndarray) -> tuple[np.ndarray, float]:
 
     One row a data set, one column a method; ties share their ranks.
     """
-    scores = np.asarray(scores, dtype=float)
-    ranks = stats.rankdata(scores, axis=1)
-    p_value = stats.friedmanchisquare(*scores.T).pvalue if min(scores.shape) > 2 else float("nan")
+    places = np.array([places_of(np.asarray(row, dtype=float)) for row in scores])
+    ranks = stats.rankdata(places, axis=1)
+    p_value = stats.friedmanchisquare(*places.T).pvalue if min(places.shape) > 2 else float("nan")
     return ranks.mean(axis=0), float(p_value)
+
+
+def places_of(scores: np.ndarray) -> np.ndarray:
+    """0 for the lowest and those equal to it, 1 for the next, and so on."""
+    order = np.argsort(scores)
+    steps = np.diff(scores[order], prepend=scores.min()) > RESOLUTION
+    return np.cumsum(steps)[np.argsort(order)]
 
 
 def growth_exponent(sizes: Sequence[float], values: Sequence[float]) -> float:

@@ -40,6 +40,12 @@ def choices(pipeline: Pipeline, grid: dict, train, folds, rules: Sequence[str]) 
     return {rule: results["params"][RULES[rule](results)] for rule in rules}
 
 
+def held_out_error(model, train, test, features=slice(None)) -> float:
+    """Share of wrong labels of the test part, after a fit with some of the features."""
+    model.fit(train[0][:, features], train[1])
+    return float(np.mean(model.predict(test[0][:, features]) != test[1]))
+
+
 def judged(model, train, test) -> dict:
     """Fit and measure."""
     with warnings.catch_warnings(record=True) as caught:

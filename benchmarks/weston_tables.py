@@ -9,12 +9,12 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC, LinearSVC
 
 from benchmarks import record
-from benchmarks.data import npz_pair, prepared
+from benchmarks.data import SETS, load_gene_split, npz_pair, prepared
 from benchmarks.record import per_cent
 from benchmarks.statistics import Figure
 from benchmarks.study import Study
 from benchmarks.text import figure_tables, markdown
-from benchmarks.tuning import standardised
+from benchmarks.tuning import held_out_error, standardised
 from zeronorm import (
     AROMClassifier,
     AROMSelector,
@@ -48,8 +48,6 @@ which the SVM on all genes of colon had 19.4 %: these two choices have seen test
 LINEAR, HARD = SVC(kernel="linear"), 1e3
 TOY_ROWS, TOY_TRIALS, TOY_TEST = (10, 20, 30), 100, 500
 YEAST_FOLDS, YEAST_REPEATS = 8, 5
-TRAIN_ROWS = {"colon": 50, "lymphoma": 60}
-FILES = {"colon": "colon_alon", "lymphoma": "lymphoma_alizadeh", "yeast": "yeast_brown"}
 SELECTORS = {
     "CORR": CorrelationSelector(),
     "RFE": None,
@@ -153,14 +151,6 @@ def toy_split(n_rows: int, trial: int):
     return (X[:n_rows], y[:n_rows]), (X[n_rows:], y[n_rows:])
 
 
-def gene_split(table: str, split: int):
-    X, y = npz_pair(FILES[table])
-    X = prepared(table, X)
-    rows = np.random.default_rng(split).permutation(len(X))
-    train, test = rows[: TRAIN_ROWS[table]], rows[TRAIN_ROWS[table] :]
-    return (X[train], y[train]), (X[test], y[test])
-
-
 def subsets(method: str, X, y, sizes) -> dict:
     """The selected features for each size."""
     n_features = X.shape[1]
@@ -182,11 +172,11 @@ def subsets(method: str, X, y, sizes) -> dict:
 
 
 def errors(train, test, chosen, model=LINEAR) -> dict:
-    found = {}
-    for key, C in (("error", 1.0), ("hard", HARD)):
-        classifier = clone(model).set_params(C=C).fit(train[0][:, chosen], train[1])
-        found[key] = float(np.mean(classifier.predict(test[0][:, chosen]) != test[1]))
-    return found
+    costs = {"error": 1.0, "hard": HARD}
+    return {
+        key: held_out_error(clone(model).set_params(C=C), train, test, chosen)
+        for key, C in costs.items()
+    }
 
 
 def both_found(chosen) -> bool:
@@ -195,7 +185,7 @@ def both_found(chosen) -> bool:
 
 
 def yeast_split(method: str, split: int) -> list[dict]:
-    X, y = npz_pair(FILES["yeast"])
+    X, y = npz_pair(SETS["yeast"].npz)
     X = prepared("yeast", X)
     repeat, fold = divmod(split, YEAST_FOLDS)
     folds = StratifiedKFold(YEAST_FOLDS, shuffle=True, random_state=repeat)
@@ -218,7 +208,7 @@ def one_split(table: str, method: str, split: int) -> list[dict]:
     if table == "yeast":
         return yeast_split(method, split)
     is_toy = table.startswith("toy")
-    parts = toy_split(int(table.split()[1]), split) if is_toy else gene_split(table, split)
+    parts = toy_split(int(table.split()[1]), split) if is_toy else load_gene_split(table, split)
     train, test = standardised(*parts)
     rows = []
     for size, chosen in subsets(method, *train, TABLES[table].sizes).items():

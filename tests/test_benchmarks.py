@@ -1,22 +1,14 @@
-"""The benchmarks as an instrument: records, statistics, tables, and README made from records."""
+"""The benchmarks as an instrument: studies, records, tables, and data."""
 
 import json
 
 import numpy as np
 import pytest
-from scipy import stats
 from sklearn.utils import Bunch
 
 from benchmarks import __main__ as command
-from benchmarks import data, duels, readme, record, render
-from benchmarks.statistics import (
-    Figure,
-    corrected_error,
-    corrected_t_test,
-    growth_exponent,
-    mean_and_error,
-    mean_ranks,
-)
+from benchmarks import data, readme, record, render
+from benchmarks.statistics import Figure
 from benchmarks.studies import STUDIES
 from benchmarks.study import Study
 from benchmarks.text import duration, figure, figure_tables, markdown, with_error
@@ -130,6 +122,13 @@ class TestStudy:
         with pytest.raises(SystemExit, match="no factor colour; it has set, fold"):
             a_study().run(only={"colour": ["red"]})
 
+    def test_floats_are_recorded_as_far_as_they_mean_something(self, folder):
+        third = {"error": 1 / 3, "terms": 12345678, "fit_seconds": 1 / 3, "parameters": {"C": 2e7}}
+        a_study(protocol=lambda *task: [third]).run(only={"set": ["one"]}, jobs=1)
+        row = record.read("a_study")[1][0]
+        assert (row["error"], row["fit_seconds"]) == (0.333333, 0.3333)
+        assert (row["terms"], row["parameters"]) == (12345678, {"C": 2e7})
+
     def test_a_study_that_was_not_run_is_empty(self, folder):
         assert record.read("a_study") == ({"study": "a_study", "runs": {}}, [])
 
@@ -154,100 +153,6 @@ class TestCommand:
             command.main()
         assert stop.value.code == 2
         assert "set=banana,german" in capsys.readouterr().err
-
-
-class TestStatistics:
-    def test_mean_and_error(self):
-        values = [1.0, 2.0, 4.0]
-        assert mean_and_error(values) == pytest.approx((7 / 3, stats.sem(values)))
-        assert np.isnan(mean_and_error([1.0])[1])
-
-    def test_corrected_t_test_is_the_ordinary_one_without_shared_rows(self):
-        differences = np.random.default_rng(0).normal(0.3, 1.0, size=12)
-        ordinary = stats.ttest_1samp(differences, 0.0).pvalue
-        assert corrected_t_test(differences, 0.0) == pytest.approx(ordinary)
-        # The statistic shrinks by sqrt((1/k) / (1/k + share)).
-        t = stats.ttest_1samp(differences, 0.0).statistic * np.sqrt((1 / 12) / (1 / 12 + 1 / 11))
-        assert corrected_t_test(differences, 1 / 11) == pytest.approx(2 * stats.t.sf(abs(t), 11))
-
-    def test_corrected_error_is_that_of_the_mean_without_shared_rows(self):
-        differences = [1.0, 2.0, 5.0, 2.5]
-        assert corrected_error(differences, 0.0) == pytest.approx(stats.sem(differences))
-        assert corrected_error(differences, 0.25) == pytest.approx(
-            np.sqrt(2.0) * stats.sem(differences)
-        )
-
-    def test_corrected_t_test_of_constant_differences(self):
-        assert corrected_t_test([0.0, 0.0], 0.1) == 1.0
-        assert corrected_t_test([1.0, 1.0], 0.1) == 0.0
-        assert np.isnan(corrected_t_test([1.0], 0.1))
-
-    def test_mean_ranks_share_ties(self):
-        ranks, p_value = mean_ranks([[1.0, 2.0, 2.0], [3.0, 1.0, 2.0], [1.0, 2.0, 3.0]])
-        assert ranks == pytest.approx([5 / 3, 5.5 / 3, 7.5 / 3])
-        assert 0.0 < p_value <= 1.0
-
-    def test_growth_exponent_of_a_power(self):
-        sizes = np.array([10.0, 100.0, 1000.0])
-        assert growth_exponent(sizes, 3.0 * sizes**1.5) == pytest.approx(1.5)
-
-    @pytest.mark.parametrize(
-        ("values", "published", "standing"),
-        [
-            ([9.0, 11.0], 10.0, 0),  # equal
-            ([9.0, 11.0], 9.5, 1),  # half a standard error above
-            ([9.0, 11.0], 8.5, 2),  # one and a half
-            ([9.0, 11.0], 7.5, 3),
-            ([10.0], 9.0, 3),  # no standard error to excuse it
-            ([10.0], 11.0, 0),
-        ],
-    )
-    def test_standing_of_a_figure(self, values, published, standing):
-        assert Figure("t", "r", "c", values, published).standing == standing
-
-    def test_larger_may_be_better_and_papers_have_errors_too(self):
-        assert Figure("t", "r", "c", [9.0, 11.0], 8.0, larger_is_better=True).standing == 0
-        far = Figure("t", "r", "c", [9.0, 11.0], 6.0, published_error=np.sqrt(3.0))
-        assert far.distance == pytest.approx(2.0)
-
-
-def peer_rows(method, budget, terms, errors):
-    return [
-        {"set": "s", "method": method, "budget": budget, "fold": k, "terms": terms, "error": e}
-        for k, e in enumerate(errors)
-    ]
-
-
-class TestDuels:
-    ours = (*peer_rows("SparseSVC", 2, 2, [0.2, 0.3]), *peer_rows("SparseSVC", 8, 8, [0.1, 0.2]))
-
-    def duels(self, *theirs):
-        return duels.duels([*self.ours, *theirs], "SparseSVC", ("Nystroem", "SVC"), (2, 8, 16))
-
-    def test_a_peer_with_a_given_number_meets_ours_with_that_number(self):
-        (one,) = self.duels(*peer_rows("Nystroem", 2, 2, [0.1, 0.2]))
-        assert one.ours == pytest.approx([20.0, 30.0])
-        assert one.difference == pytest.approx(10.0)
-        assert not one.is_within and not one.is_within_paired  # 5 points are one standard error
-        assert duels.good_sets([one]) == {"s": False}
-
-    def test_a_peer_with_its_own_number_meets_ours_with_no_more(self):
-        (one,) = self.duels(*peer_rows("SVC", None, 15, [0.1, 0.2]))
-        assert one.ours == pytest.approx([10.0, 20.0])
-        assert one.difference == 0.0 and one.is_within and one.is_within_paired
-        assert duels.good_sets([one]) == {"s": True}
-
-    def test_only_folds_that_both_have_count(self):
-        (one,) = self.duels(*peer_rows("Nystroem", 8, 8, [0.1, 0.1, 0.9]))
-        assert len(one.ours) == len(one.theirs) == 2
-
-    def test_within_one_standard_error_of_the_peer(self):
-        (one,) = self.duels(*peer_rows("Nystroem", 8, 8, [0.05, 0.15]))
-        assert one.difference == pytest.approx(5.0)
-        assert one.is_within and not one.is_within_paired  # the same 5 points on every fold
-        assert "| Nystroem | 8 | 1 | 0 | 1 | 0 |" in duels.duel_table(
-            [one], "SparseSVC", ("Nystroem",), "terms"
-        )
 
 
 class TestText:
@@ -331,23 +236,52 @@ class TestData:
 
 
 class TestRecorded:
-    """What is committed: RESULTS.md and README hold nothing that the records do not say."""
+    """What is committed."""
 
     @pytest.mark.parametrize("name", STUDIES)
     def test_every_study_is_recorded_and_names_its_runs(self, name):
+        if not record.RECORDED.exists():
+            pytest.skip("the source distribution has no records")
         head, rows = record.read(name, record.RECORDED)
         assert rows
         assert {row["commit"] for row in rows} == set(head["runs"])
         assert not any(commit.endswith("+changes") for commit in head["runs"])
 
-    def test_results_and_readme_are_what_the_records_say(self, tmp_path, monkeypatch):
-        pytest.importorskip("matplotlib")
-        monkeypatch.delenv(record.FOLDER, raising=False)
-        results = render.text(tmp_path)
-        assert (record.RECORDED.parent / "RESULTS.md").read_text() == results
-        text = readme.PATH.read_text()
-        assert readme.renewed(text, render.paper_figures()) == text
 
-    def test_a_block_that_is_gone_is_an_error(self):
+class TestRender:
+    """``make check-results`` compares what is committed; here, that it would notice."""
+
+    @pytest.fixture
+    def repository(self, tmp_path, monkeypatch):
+        """One study and a README with two blocks, rendered from its records."""
+        monkeypatch.setenv(record.FOLDER, str(tmp_path / "results"))
+        monkeypatch.setattr(render, "STUDIES", {"a_study": a_study()})
+        monkeypatch.setattr(render, "FOLDER", tmp_path)
+        monkeypatch.setattr(readme, "PATH", tmp_path / "README.md")
+        monkeypatch.setattr(readme, "headline", lambda: "a headline")
+        monkeypatch.setattr(readme, "benchmarks", lambda figures: "figures")
+        monkeypatch.setattr(readme, "draw", lambda folder: None)
+        a_study().run()
+        readme.PATH.write_text(
+            "# Name\n<!-- HEADLINE -->\n?\n<!-- /HEADLINE -->\n"
+            "<!-- BENCHMARKS -->\n?\n<!-- /BENCHMARKS -->\n"
+        )
+        render.write(tmp_path)
+        return tmp_path
+
+    def test_nothing_is_out_of_date_after_rendering(self, repository):
+        assert "a headline" in readme.PATH.read_text()
+        assert render.out_of_date() == []
+
+    @pytest.mark.parametrize("name", ["RESULTS.md", "README.md"])
+    def test_a_figure_typed_by_hand_is_noticed(self, repository, name, monkeypatch, capsys):
+        path = repository / name
+        path.write_text(path.read_text().replace("a headline", "99 %").replace("\n6\n", "\n7\n"))
+        assert render.out_of_date() == [path]
+        monkeypatch.setattr("sys.argv", ["benchmarks", "render", "--check"])
+        assert command.main() == 1
+        assert name in capsys.readouterr().out
+
+    def test_a_block_that_is_gone_is_an_error(self, repository):
         with pytest.raises(ValueError, match="one block HEADLINE"):
-            readme.renewed("# zeronorm\n", render.paper_figures())
+            readme.renewed("# zeronorm\n", [])
