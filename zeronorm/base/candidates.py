@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -36,7 +36,8 @@ class SparseKernelClassifier(KernelClassifier):
     A subclass has the parameter ``candidates`` and implements ``_solve``.
     """
 
-    candidates: Any
+    if TYPE_CHECKING:
+        candidates: Any
 
     _kinds_of_candidates = "'auto', 'all' or an integer"
 

@@ -16,12 +16,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base.guard import KernelFit, guessing_message
 from zeronorm.base.labels import check_sample_weight, class_codes, class_weights, signed_targets
+from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import Learned, TrainingRows, check_cost
 from zeronorm.checks import all_or_nothing, check_positive
 from zeronorm.exceptions import PoorFitWarning
 from zeronorm.kernels import Kernel
 
 
+@with_parameters
 class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """Base of the classifiers that are kernel expansions.
 
@@ -29,14 +31,13 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     ``_learn``. Labels may be of any type; several classes are learned one against the rest.
     """
 
-    C: float
-    kernel: Any
-    degree: float
-    gamma: Any
-    coef0: float
-    class_weight: Any
-    tol: float
-    random_state: Any
+    kernel: Any = "rbf"
+    degree: float = 3
+    gamma: Any = "scale"
+    coef0: float = 0.0
+    class_weight: Any = None
+    tol: float = 1e-4
+    random_state: Any = None
 
     @abstractmethod
     def _learn(self, training: TrainingRows) -> Learned:
@@ -114,7 +115,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _unit_cost(self) -> float:
         """Cost of a row of weight one: C, or one where the method has no C."""
-        return self.C
+        return getattr(self, "C", 1.0)
 
     def _is_precomputed(self) -> bool:
         """Whether X holds kernel values."""

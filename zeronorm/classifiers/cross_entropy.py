@@ -26,6 +26,7 @@ from joblib import Parallel, delayed
 from sklearn.utils import check_random_state, get_tags
 
 from zeronorm.base.candidates import SparseKernelClassifier
+from zeronorm.base.parameters import with_parameters
 from zeronorm.base.progress import progress_bar
 from zeronorm.base.sampling import deal_rows, stratified_rows
 from zeronorm.base.training_set import Fit, Learned, TrainingProblem, TrainingRows
@@ -52,6 +53,7 @@ ROOM = 10.0
 DRAWS = (100, 500)
 
 
+@with_parameters
 class CrossEntropySVC(SparseKernelClassifier):
     """Support vector classifier whose terms are found by a cross-entropy search.
 
@@ -173,48 +175,18 @@ class CrossEntropySVC(SparseKernelClassifier):
     (18, 13)
     """
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        kernel: Any = "rbf",
-        degree: float = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        candidates: Any = "auto",
-        signs: str = "label",
-        sample_size: Any = "auto",
-        elite_share: float = 0.03,
-        smoothing: float = 0.7,
-        patience: int = 3,
-        adaptive: bool = False,
-        polish: bool = True,
-        class_weight: Any = None,
-        tol: float = 1e-4,
-        max_iter: int = 100,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.candidates = candidates
-        self.signs = signs
-        self.sample_size = sample_size
-        self.elite_share = elite_share
-        self.smoothing = smoothing
-        self.patience = patience
-        self.adaptive = adaptive
-        self.polish = polish
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    C: float = 1.0
+    candidates: Any = "auto"
+    signs: str = "label"
+    sample_size: Any = "auto"
+    elite_share: float = 0.03
+    smoothing: float = 0.7
+    patience: int = 3
+    adaptive: bool = False
+    polish: bool = True
+    max_iter: int = 100
+    n_jobs: int | None = None
+    verbose: int = 0
 
     _kinds_of_candidates = "'auto', 'all', an integer, a fitted classifier or a KernelExpansion"
 

@@ -19,13 +19,14 @@ the paper appends a one to the inputs, which is a constant for the linear kernel
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
 from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.outputs import join_certified
+from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import Fit, Learned, TrainingProblem
 from zeronorm.checks import check_integer, check_positive, is_number
 from zeronorm.kernels import Kernel
@@ -38,6 +39,7 @@ LAMS = (0.3, 0.1, 0.03, 0.01, 0.003)
 GAMMAS = (0.03, 0.1, 0.3, 1.0, 3.0)
 
 
+@with_parameters
 class IRWLSClassifier(SparseKernelClassifier):
     """Sparse kernel classifier by reweighted least squares, which can choose its own parameters.
 
@@ -128,37 +130,11 @@ class IRWLSClassifier(SparseKernelClassifier):
     (8, 0.96)
     """
 
-    def __init__(
-        self,
-        lam: Any = 1.0,
-        *,
-        kernel: Any = "rbf",
-        degree: float = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        criterion: str = "loo",
-        delta: float = 1e-4,
-        candidates: Any = "auto",
-        class_weight: Any = None,
-        tol: float = 1e-4,
-        max_iter: int = 100,
-        random_state: Any = None,
-    ) -> None:
-        self.lam = lam
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.criterion = criterion
-        self.delta = delta
-        self.candidates = candidates
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-
-    def _unit_cost(self) -> float:
-        return 1.0
+    lam: Any = field(default=1.0, kw_only=False)
+    criterion: str = "loo"
+    delta: float = 1e-4
+    candidates: Any = "auto"
+    max_iter: int = 100
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -15,6 +15,7 @@ of the vectors has none, the problem not being convex.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_array, check_random_state
 
 from zeronorm.base.classifier import KernelClassifier
+from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import Learned, TrainingRows
 from zeronorm.checks import check_integer
 from zeronorm.expansion import KernelExpansion
@@ -32,6 +34,7 @@ from zeronorm.learned.prototypes import Prototypes
 RESTING = 0.1
 
 
+@with_parameters
 class SparseLargeMarginClassifier(KernelClassifier):
     """Support vector classifier with a given number of terms, whose vectors are learned.
 
@@ -113,36 +116,12 @@ KernelExpansion, default="greedy"
     (4, 0.965)
     """
 
-    def __init__(
-        self,
-        n_terms: int = 10,
-        *,
-        C: float = 1.0,
-        kernel: Any = "rbf",
-        degree: float = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        learn_gamma: bool = False,
-        init: Any = "greedy",
-        n_init: int = 1,
-        class_weight: Any = None,
-        tol: float = 1e-4,
-        max_iter: int = 50,
-        random_state: Any = None,
-    ) -> None:
-        self.n_terms = n_terms
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.learn_gamma = learn_gamma
-        self.init = init
-        self.n_init = n_init
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    n_terms: int = field(default=10, kw_only=False)
+    C: float = 1.0
+    learn_gamma: bool = False
+    init: Any = "greedy"
+    n_init: int = 1
+    max_iter: int = 50
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -16,10 +16,12 @@ from typing import Any
 
 from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.outputs import join_certified
+from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import Fit, TrainingProblem, own_class_factors
 from zeronorm.solvers.linear_programs.hinge_lp import Box, solve_one_norm
 
 
+@with_parameters
 class OneNormSVC(SparseKernelClassifier):
     """Support vector classifier with a one-norm penalty, coefficients signed by the labels.
 
@@ -103,28 +105,8 @@ class OneNormSVC(SparseKernelClassifier):
     (20, 51)
     """
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        kernel: Any = "rbf",
-        degree: float = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        candidates: Any = "auto",
-        class_weight: Any = None,
-        tol: float = 1e-4,
-        random_state: Any = None,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.candidates = candidates
-        self.class_weight = class_weight
-        self.tol = tol
-        self.random_state = random_state
+    C: float = 1.0
+    candidates: Any = "auto"
 
     def _signed_by_label(self) -> bool:
         return True

@@ -17,9 +17,6 @@ class ProbabilisticClassifier(SparseKernelClassifier):
     the rest are scaled to sum to one.
     """
 
-    def _unit_cost(self) -> float:
-        return 1.0
-
     @staticmethod
     @abstractmethod
     def _probability(values: np.ndarray) -> np.ndarray:

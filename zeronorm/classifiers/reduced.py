@@ -11,6 +11,7 @@ solved to a duality gap. (Lee & Mangasarian square the hinge; Wu et al. compare 
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from zeronorm.base.candidates import SparseKernelClassifier
+from zeronorm.base.parameters import with_parameters
 from zeronorm.base.sampling import fair_share, stratified_rows
 from zeronorm.base.training_set import Fit, TrainingProblem, TrainingRows, gap_warning
 from zeronorm.checks import check_integer
@@ -28,6 +30,7 @@ from zeronorm.learned.prototypes import RIDGE, LargeMargin
 DRAWN_FROM, DRAWN_FROM_EACH = 1000, 4
 
 
+@with_parameters
 class ReducedSVC(SparseKernelClassifier):
     """Support vector classifier on vectors that are drawn from the training rows at random.
 
@@ -106,30 +109,9 @@ class ReducedSVC(SparseKernelClassifier):
     (10, True)
     """
 
-    def __init__(
-        self,
-        n_terms: int = 10,
-        modified: bool = True,
-        *,
-        C: float = 1.0,
-        kernel: Any = "rbf",
-        degree: float = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        class_weight: Any = None,
-        tol: float = 1e-4,
-        random_state: Any = None,
-    ) -> None:
-        self.n_terms = n_terms
-        self.modified = modified
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.class_weight = class_weight
-        self.tol = tol
-        self.random_state = random_state
+    n_terms: int = field(default=10, kw_only=False)
+    modified: bool = field(default=True, kw_only=False)
+    C: float = 1.0
 
     def _check_candidates(self) -> None:
         check_integer("n_terms", self.n_terms, least=1)

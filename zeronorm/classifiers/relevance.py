@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import Fit, TrainingProblem
 from zeronorm.checks import check_integer
 from zeronorm.classifiers.probabilistic import ProbabilisticClassifier
@@ -32,6 +33,7 @@ from zeronorm.solvers.evidence.model import Basis, Logistic
 from zeronorm.solvers.evidence.search import SparseBayes, maximise_evidence
 
 
+@with_parameters
 class RelevanceVectorClassifier(ProbabilisticClassifier):
     """Relevance vector machine: few kernel terms, probabilities, and no C to tune.
 
@@ -127,28 +129,9 @@ class RelevanceVectorClassifier(ProbabilisticClassifier):
     array([[0.78, 0.22]])
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        degree: float = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        candidates: Any = "auto",
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 500,
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.candidates = candidates
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    candidates: Any = "auto"
+    tol: float = 1e-3
+    max_iter: int = 500
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -29,6 +29,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from zeronorm.base.outputs import join_reweighted
+from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import Fit, TrainingProblem
 from zeronorm.checks import check_integer
 from zeronorm.classifiers.probabilistic import ProbabilisticClassifier
@@ -37,6 +38,7 @@ from zeronorm.solvers.newton.smooth_ridge import SmoothRidge
 from zeronorm.solvers.reweighting.loop import Penalty, reweight
 
 
+@with_parameters
 class SparseProbitClassifier(ProbabilisticClassifier):
     """Sparse probit classifier: few kernel terms, probabilities, and no C to tune.
 
@@ -124,28 +126,8 @@ class SparseProbitClassifier(ProbabilisticClassifier):
            [0.  , 1.  ]])
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        degree: float = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        candidates: Any = "auto",
-        class_weight: Any = None,
-        tol: float = 1e-4,
-        max_iter: int = 100,
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.candidates = candidates
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    candidates: Any = "auto"
+    max_iter: int = 100
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

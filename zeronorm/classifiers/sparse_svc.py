@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from zeronorm.base.classifier import KernelClassifier
+from zeronorm.base.parameters import with_parameters
 from zeronorm.base.progress import progress_bar
 from zeronorm.base.training_set import Learned, TrainingRows, check_cost
 from zeronorm.checks import check_integer, check_positive, is_integer
@@ -39,6 +41,7 @@ C_VALUES = (0.1, 1.0, 10.0, 100.0, 1000.0)
 GAMMA_FACTORS = (0.03, 0.1, 0.3, 1.0, 3.0)
 
 
+@with_parameters
 class SparseSVC(KernelClassifier):
     """Support vector classifier with a handful of learned vectors, chosen by itself.
 
@@ -145,40 +148,15 @@ class SparseSVC(KernelClassifier):
     (3, 54)
     """
 
-    def __init__(
-        self,
-        n_terms: Any = "auto",
-        *,
-        C: Any = "cv",
-        kernel: Any = "rbf",
-        degree: float = 3,
-        gamma: Any = "cv",
-        coef0: float = 0.0,
-        rule: str = "one_se",
-        cv: Any = 5,
-        class_weight: Any = None,
-        tol: float = 1e-4,
-        max_iter: int = 200,
-        n_init: int = 2,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_terms = n_terms
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.rule = rule
-        self.cv = cv
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_terms: Any = field(default="auto", kw_only=False)
+    C: Any = "cv"
+    gamma: Any = "cv"
+    rule: str = "one_se"
+    cv: Any = 5
+    max_iter: int = 200
+    n_init: int = 2
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

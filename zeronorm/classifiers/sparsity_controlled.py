@@ -15,11 +15,13 @@ from typing import Any
 
 from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.outputs import join_certified
+from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import Fit, TrainingProblem
 from zeronorm.checks import check_integer, check_positive
 from zeronorm.solvers.newton.hinge_lasso import HingeLasso
 
 
+@with_parameters
 class SparsityControlledSVC(SparseKernelClassifier):
     """Support vector classifier with a one-norm beside its own penalty.
 
@@ -100,32 +102,10 @@ class SparsityControlledSVC(SparseKernelClassifier):
     8
     """
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        lam: float = 1.0,
-        kernel: Any = "rbf",
-        degree: float = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        candidates: Any = "auto",
-        class_weight: Any = None,
-        tol: float = 1e-4,
-        max_iter: int = 2000,
-        random_state: Any = None,
-    ) -> None:
-        self.C = C
-        self.lam = lam
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.candidates = candidates
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    C: float = 1.0
+    lam: float = 1.0
+    candidates: Any = "auto"
+    max_iter: int = 2000
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

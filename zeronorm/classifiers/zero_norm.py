@@ -19,12 +19,14 @@ is solved as the linear program it stands for.
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.outputs import join_certified, join_reweighted
+from zeronorm.base.parameters import with_parameters
 from zeronorm.base.sampling import stratified_rows
 from zeronorm.base.training_set import Fit, TrainingProblem
 from zeronorm.checks import check_integer, check_not_negative
@@ -37,6 +39,7 @@ from zeronorm.solvers.reweighting.weighted_hinge import HingeRidge
 SAMPLE_ROWS, SAMPLE_PER_CLASS = 4000, 400
 
 
+@with_parameters
 class ZeroNormSVC(SparseKernelClassifier):
     """Support vector classifier with as few kernel terms as the data allow.
 
@@ -143,36 +146,12 @@ class ZeroNormSVC(SparseKernelClassifier):
     (0.945, 0.945)
     """
 
-    def __init__(
-        self,
-        variant: str = "A",
-        p: float = 0.0,
-        *,
-        C: float = 1.0,
-        rkhs_weight: float = 0.0,
-        kernel: Any = "rbf",
-        degree: float = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        candidates: Any = "auto",
-        class_weight: Any = None,
-        tol: float = 1e-4,
-        max_iter: int = 50,
-        random_state: Any = None,
-    ) -> None:
-        self.variant = variant
-        self.p = p
-        self.C = C
-        self.rkhs_weight = rkhs_weight
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.candidates = candidates
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    variant: str = field(default="A", kw_only=False)
+    p: float = field(default=0.0, kw_only=False)
+    C: float = 1.0
+    rkhs_weight: float = 0.0
+    candidates: Any = "auto"
+    max_iter: int = 50
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

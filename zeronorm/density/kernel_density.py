@@ -37,6 +37,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base.candidates import ALL_CANDIDATES, AUTO_CANDIDATES
 from zeronorm.base.labels import check_sample_weight
+from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_integer, is_number
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel, row_blocks
@@ -54,6 +55,7 @@ LEAST_MASS, MOST_MASS = 1e-200, 1e200
 LIGHTEST = 1e-200
 
 
+@with_parameters
 class SparseKernelDensity(DensityMixin, BaseEstimator):
     """Kernel density estimate with as few Gaussian kernels as the data allow.
 
@@ -147,22 +149,12 @@ class SparseKernelDensity(DensityMixin, BaseEstimator):
     array([ -1.2, -33.3])
     """
 
-    def __init__(
-        self,
-        *,
-        bandwidth: Any = "cv",
-        C: float = 2.0,
-        candidates: Any = "auto",
-        tol: float = 1e-4,
-        max_iter: int = 200,
-        random_state: Any = None,
-    ) -> None:
-        self.bandwidth = bandwidth
-        self.C = C
-        self.candidates = candidates
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    bandwidth: Any = "cv"
+    C: float = 2.0
+    candidates: Any = "auto"
+    tol: float = 1e-4
+    max_iter: int = 200
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SparseKernelDensity:
         """Fit the density.

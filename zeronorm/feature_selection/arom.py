@@ -10,10 +10,12 @@ means, are in ``solvers/arom.py`` and ``solvers/svm_rounds.py``.
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import check_integer, check_positive
 from zeronorm.feature_selection.base import LinearSelector, Selection, check_finite
 from zeronorm.solvers.elimination.arom import Elimination, eliminate
@@ -26,6 +28,7 @@ from zeronorm.solvers.elimination.rounds import (
 )
 
 
+@with_parameters
 class AROMSelector(LinearSelector):
     """Select the features of the sparsest linear classifier, by rescaling and solving again.
 
@@ -112,28 +115,15 @@ class AROMSelector(LinearSelector):
     [2, 5]
     """
 
-    def __init__(
-        self,
-        n_features_to_select: Any = None,
-        norm: str = "l2",
-        *,
-        C: float = 1.0,
-        slack_norm: Any = "auto",
-        multi_class: str = "ovr",
-        tol: float = 1e-4,
-        max_iter: int = 100,
-        cv: Any = 5,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.norm = norm
-        self.C = C
-        self.slack_norm = slack_norm
-        self.multi_class = multi_class
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cv = cv
-        self.n_jobs = n_jobs
+    n_features_to_select: Any = field(default=None, kw_only=False)
+    norm: str = field(default="l2", kw_only=False)
+    C: float = 1.0
+    slack_norm: Any = "auto"
+    multi_class: str = "ovr"
+    tol: float = 1e-4
+    max_iter: int = 100
+    cv: Any = 5
+    n_jobs: int | None = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

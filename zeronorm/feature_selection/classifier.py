@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from zeronorm.base.classifier import predicted_classes
 from zeronorm.base.guard import LinearFit, guessing_message
 from zeronorm.base.labels import class_codes, signed_targets
+from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import all_or_nothing, check_integer, check_positive
 from zeronorm.exceptions import PoorFitWarning
 from zeronorm.feature_selection.arom import AROMSelector, check_rounds, make_problem, rank_by_rounds
@@ -45,6 +47,7 @@ from zeronorm.solvers.elimination.columns import Columns
 MOST_VALUES = 250_000_000
 
 
+@with_parameters
 class AROMClassifier(ClassifierMixin, BaseEstimator):
     """Linear or polynomial classifier with as few features as the data allow.
 
@@ -123,32 +126,17 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
     True: 25·x1·x2 + 24·x3 + 0.25
     """
 
-    def __init__(
-        self,
-        n_features_to_select: Any = None,
-        norm: str = "l2",
-        *,
-        kernel: str = "linear",
-        degree: int = 2,
-        C: float = 1.0,
-        slack_norm: Any = "auto",
-        multi_class: str = "ovr",
-        tol: float = 1e-4,
-        max_iter: int = 100,
-        cv: Any = 5,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.norm = norm
-        self.kernel = kernel
-        self.degree = degree
-        self.C = C
-        self.slack_norm = slack_norm
-        self.multi_class = multi_class
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cv = cv
-        self.n_jobs = n_jobs
+    n_features_to_select: Any = field(default=None, kw_only=False)
+    norm: str = field(default="l2", kw_only=False)
+    kernel: str = "linear"
+    degree: int = 2
+    C: float = 1.0
+    slack_norm: Any = "auto"
+    multi_class: str = "ovr"
+    tol: float = 1e-4
+    max_iter: int = 100
+    cv: Any = 5
+    n_jobs: int | None = None
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what input fits."""

@@ -7,14 +7,17 @@ against the rest.
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from zeronorm.base.parameters import with_parameters
 from zeronorm.feature_selection.base import LinearSelector, Selection
 from zeronorm.solvers.elimination.columns import Columns
 
 
+@with_parameters
 class CorrelationSelector(LinearSelector):
     """Select the features whose class means lie farthest apart.
 
@@ -75,18 +78,10 @@ class CorrelationSelector(LinearSelector):
     [1, 2]
     """
 
-    def __init__(
-        self,
-        n_features_to_select: Any = None,
-        *,
-        C: float = 1.0,
-        cv: Any = 5,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.C = C
-        self.cv = cv
-        self.n_jobs = n_jobs
+    n_features_to_select: Any = field(default=None, kw_only=False)
+    C: float = 1.0
+    cv: Any = 5
+    n_jobs: int | None = None
 
     def _rank(self, columns: Columns, targets: np.ndarray, stop_at: int | None) -> Selection:
         scores = np.sum([fisher_scores(columns, target) for target in targets.T], axis=0)

@@ -12,10 +12,12 @@ certifies a round is its duality gap; the rounds end when the tangents do not ch
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import check_integer, check_positive
 from zeronorm.feature_selection.base import LinearSelector, Selection
 from zeronorm.solvers.elimination.arom import descending
@@ -23,6 +25,7 @@ from zeronorm.solvers.elimination.columns import Columns
 from zeronorm.solvers.elimination.rounds import LinearProgram
 
 
+@with_parameters
 class FSVSelector(LinearSelector):
     """Select the features of the sparsest linear classifier, by successive linear programs.
 
@@ -82,22 +85,12 @@ class FSVSelector(LinearSelector):
     [2, 5]
     """
 
-    def __init__(
-        self,
-        n_features_to_select: Any = None,
-        *,
-        alpha: float = 5.0,
-        C: float = 1.0,
-        max_iter: int = 50,
-        cv: Any = 5,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.C = C
-        self.max_iter = max_iter
-        self.cv = cv
-        self.n_jobs = n_jobs
+    n_features_to_select: Any = field(default=None, kw_only=False)
+    alpha: float = 5.0
+    C: float = 1.0
+    max_iter: int = 50
+    cv: Any = 5
+    n_jobs: int | None = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -23,11 +23,13 @@ convex, and every useful feature keeps a part.
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
+from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import check_integer, check_positive
 from zeronorm.feature_selection.base import LinearSelector, Selection
 from zeronorm.solvers.elimination.arom import descending
@@ -35,6 +37,7 @@ from zeronorm.solvers.elimination.columns import Columns
 from zeronorm.solvers.newton.squared_slack import Gram, solve_squared_slack
 
 
+@with_parameters
 class R2W2Selector(LinearSelector):
     """Select the features whose scales minimise the radius-margin bound of an SVM.
 
@@ -96,22 +99,12 @@ class R2W2Selector(LinearSelector):
     [2, 5]
     """
 
-    def __init__(
-        self,
-        n_features_to_select: Any = None,
-        *,
-        C: float = 1.0,
-        tol: float = 1e-4,
-        max_iter: int = 100,
-        cv: Any = 5,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.C = C
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cv = cv
-        self.n_jobs = n_jobs
+    n_features_to_select: Any = field(default=None, kw_only=False)
+    C: float = 1.0
+    tol: float = 1e-4
+    max_iter: int = 100
+    cv: Any = 5
+    n_jobs: int | None = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

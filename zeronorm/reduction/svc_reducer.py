@@ -10,6 +10,7 @@ numerics of RS and of the last.
 from __future__ import annotations
 
 import warnings
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base.labels import check_sample_weight
+from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import check_cost
 from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_number
 from zeronorm.exceptions import PoorFitWarning
@@ -43,6 +45,7 @@ METHODS = ("reduced_set", "modified", "cross_entropy", "exact")
 MUCH = 0.2
 
 
+@with_parameters
 class SVCReducer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Make a support vector classifier smaller.
 
@@ -151,26 +154,14 @@ class SVCReducer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_terms: int | None = None,
-        max_error: float | None = None,
-        method: str = "reduced_set",
-        tol: float = 1e-4,
-        max_iter: int = 200,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_terms = n_terms
-        self.max_error = max_error
-        self.method = method
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = field(default=None, kw_only=False)
+    n_terms: int | None = None
+    max_error: float | None = None
+    method: str = "reduced_set"
+    tol: float = 1e-4
+    max_iter: int = 200
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what input fits: what fits the model."""
