@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from zeronorm.model_selection import RULES, count_terms, sparse_search
+from zeronorm.model_selection import chosen, count_terms, sparse_search
 
 
 def in_units(grid: dict, n_features: int) -> dict:
@@ -37,7 +37,7 @@ def choices(pipeline: Pipeline, grid: dict, train, folds, rules: Sequence[str]) 
     values = {f"model__{name}": some for name, some in grid.items()}
     search = sparse_search(pipeline, values, cv=folds).set_params(refit=False)
     results = search.fit(*train).cv_results_
-    return {rule: results["params"][RULES[rule](results)] for rule in rules}
+    return {rule: results["params"][chosen(results, rule)] for rule in rules}
 
 
 def held_out_error(model, train, test, features=slice(None)) -> float:

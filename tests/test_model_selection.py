@@ -1,5 +1,7 @@
 """The rules that weigh accuracy against terms, on tables made by hand, and the search itself."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -12,12 +14,14 @@ from tests.data import moons, noisy
 from zeronorm import ZeroNormSVC
 from zeronorm.model_selection import (
     accuracy_and_terms,
-    best_accuracy,
+    chosen,
     count_terms,
-    one_standard_error,
-    paired_standard_error,
     sparse_search,
 )
+
+one_standard_error = partial(chosen, rule="one_se")
+paired_standard_error = partial(chosen, rule="paired_se")
+best_accuracy = partial(chosen, rule="best")
 
 
 def results(folds, terms):

@@ -48,6 +48,12 @@ def check_not_negative(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a finite number of at least 0; got {value!r}.")
 
 
+def check_terms(n_terms: int, n_rows: int) -> None:
+    """Raise ValueError if there are to be more terms than training rows."""
+    if n_terms > n_rows:
+        raise ValueError(f"n_terms={n_terms} is more than the {n_rows} training rows.")
+
+
 @contextmanager
 def all_or_nothing(estimator: Any) -> Iterator[None]:
     """Leave an estimator as it was if the block fails, or is interrupted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,59 +30,52 @@ def accuracy_and_terms(estimator: Any, X: Any, y: Any) -> dict[str, float]:
     return {"accuracy": accuracy, "terms": float(count_terms(estimator))}
 
 
-def one_standard_error(cv_results: dict[str, Any]) -> int:
-    """Index of the sparsest candidate whose accuracy is within one standard error of the best.
-
-    The standard error is that of the best candidate's mean over the folds (Breiman et al., 1984).
-    Among equally sparse candidates the more accurate wins. A refit rule for
-    :class:`~sklearn.model_selection.GridSearchCV` with :func:`accuracy_and_terms` as its score.
-    """
-    folds = _fold_accuracies(cv_results)
-    best = best_accuracy(cv_results)
-    return _sparsest(cv_results, folds.mean(axis=0), _standard_error(folds[:, [best]]))
-
-
-def paired_standard_error(cv_results: dict[str, Any]) -> int:
-    """Index of the sparsest candidate that is not clearly worse than the best, fold by fold.
-
-    Like :func:`one_standard_error`, but with the standard error of the difference from the best
-    on the same folds: what makes a fold hard for all candidates does not count. Picks larger and
-    more accurate models.
-    """
-    folds = _fold_accuracies(cv_results)
-    difference = folds[:, [best_accuracy(cv_results)]] - folds
-    return _sparsest(cv_results, folds.mean(axis=0), _standard_error(difference))
-
-
-def _fold_accuracies(cv_results: dict[str, Any]) -> np.ndarray:
-    names = (f"split{i}_test_accuracy" for i in range(len(cv_results)))
-    return np.array([cv_results[name] for name in names if name in cv_results])
-
-
-def _standard_error(folds: np.ndarray) -> np.ndarray:
+def standard_error(folds: np.ndarray) -> np.ndarray:
+    """Return the standard error of the mean over the first axis; zero of one fold only."""
     if len(folds) < 2:
-        return np.zeros(folds.shape[1])
+        return np.zeros(folds.shape[1:])
     return folds.std(axis=0, ddof=1) / np.sqrt(len(folds))
 
 
-def _sparsest(cv_results: dict[str, Any], mean: np.ndarray, error: np.ndarray) -> int:
-    """Index of the sparsest candidate within ``error`` of the best; the more accurate of equals."""
-    good = np.flatnonzero(mean >= mean.max() - error)
-    terms = np.asarray(cv_results["mean_test_terms"])[good]
-    return int(good[np.lexsort((-mean[good], terms))[0]])
+def sparsest_good(accuracy: np.ndarray, terms: np.ndarray, rule: str) -> int:
+    """Index of the candidate that a rule keeps; among equally sparse ones the more accurate.
+
+    Parameters
+    ----------
+    accuracy : ndarray of shape (n_folds, n_candidates)
+        Accuracy on each fold.
+    terms : ndarray of shape (n_candidates,)
+        Numbers of terms.
+    rule : {"one_se", "paired_se", "best"}
+        "one_se": the sparsest within one standard error of the best one's mean (Breiman et al.,
+        1984). "paired_se": with the standard error of the difference from the best, fold by fold:
+        what makes a fold hard for all candidates does not count, which picks larger and more
+        accurate models. "best": the most accurate.
+    """
+    mean = accuracy.mean(axis=0)
+    best = np.lexsort((terms, -mean))[0]
+    if rule == "best":
+        return int(best)
+    compared = accuracy[:, best] if rule == "one_se" else accuracy[:, [best]] - accuracy
+    good = np.flatnonzero(mean >= mean.max() - standard_error(compared))
+    return int(good[np.lexsort((-mean[good], terms[good]))[0]])
 
 
-def best_accuracy(cv_results: dict[str, Any]) -> int:
-    """Index of the most accurate candidate; among equals the sparsest."""
-    accuracy = np.asarray(cv_results["mean_test_accuracy"])
-    return int(np.lexsort((cv_results["mean_test_terms"], -accuracy))[0])
+#: The rules of :func:`sparsest_good`.
+RULES = ("one_se", "paired_se", "best")
 
 
-RULES = {
-    "one_se": one_standard_error,
-    "paired_se": paired_standard_error,
-    "best": best_accuracy,
-}
+def check_rule(rule: Any) -> None:
+    """Raise ValueError unless this is one of the rules."""
+    if not isinstance(rule, str) or rule not in RULES:
+        raise ValueError(f"rule must be one of {', '.join(RULES)}; got {rule!r}.")
+
+
+def chosen(cv_results: dict[str, Any], rule: str = "one_se") -> int:
+    """Index of the candidate that a rule keeps of the results of a grid search."""
+    names = (f"split{i}_test_accuracy" for i in range(len(cv_results)))
+    accuracy = np.array([cv_results[name] for name in names if name in cv_results])
+    return sparsest_good(accuracy, np.asarray(cv_results["mean_test_terms"]), rule)
 
 
 class _SparseSearch(GridSearchCV):
@@ -126,13 +120,12 @@ def sparse_search(
     >>> sorted(search.best_params_)
     ['C', 'gamma']
     """
-    if rule not in RULES:
-        raise ValueError(f"rule must be one of {', '.join(RULES)}; got {rule!r}.")
+    check_rule(rule)
     return _SparseSearch(
         estimator,
         param_grid,
         scoring=accuracy_and_terms,
-        refit=RULES[rule],
+        refit=partial(chosen, rule=rule),
         cv=cv,
         n_jobs=n_jobs,
         error_score="raise",

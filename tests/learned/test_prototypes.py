@@ -6,7 +6,8 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from zeronorm.kernels import Kernel
-from zeronorm.learned.prototypes import LargeMargin, Projection, Prototypes, factor_gram
+from zeronorm.learned.prototypes import LargeMargin, Projection, Prototypes
+from zeronorm.solvers import gram
 
 KERNELS = {
     "rbf": Kernel("rbf", gamma=0.4),
@@ -175,7 +176,8 @@ def test_growth_stops_where_no_candidate_is_new():
 def test_vectors_that_meet_and_kernels_that_are_not_positive():
     kernel = KERNELS["rbf"]
     twice = np.zeros((3, 2))
-    factor = factor_gram(kernel, twice, 1e-8)
+    factor = gram.factor(kernel.matrix(twice, twice), 1e-8, "rbf")
     np.testing.assert_allclose(factor @ factor.T, np.ones((3, 3)), atol=1e-6)
     with pytest.raises(ValueError, match="positive semidefinite kernel; 'sigmoid'"):
-        factor_gram(Kernel("sigmoid", gamma=1.0, coef0=-2.0), np.eye(3), 1e-8)
+        kernel = Kernel("sigmoid", gamma=1.0, coef0=-2.0)
+        gram.factor(kernel.matrix(np.eye(3), np.eye(3)), 1e-8, "sigmoid")

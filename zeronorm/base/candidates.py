@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from abc import abstractmethod
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -124,21 +123,18 @@ class SparseKernelClassifier(KernelClassifier):
 
 def first_equal(X: Any, codes: np.ndarray | None = None) -> np.ndarray:
     """For each row, the index of the first row equal to it (and of the same class, if given)."""
-    first: dict[tuple[bytes, int], int] = {}
-    labels = itertools.repeat(0) if codes is None else codes.tolist()
-    found = zip(_row_bytes(X), labels, strict=False)
-    return np.array([first.setdefault(key, i) for i, key in enumerate(found)], dtype=np.intp)
-
-
-def _row_bytes(X: Any) -> Iterator[bytes]:
-    """Yield what tells one row from another."""
     if sparse.issparse(X):
         X = X.copy()
         X.sum_duplicates()
         X.eliminate_zeros()
-        for start, stop in itertools.pairwise(X.indptr):
-            yield X.indices[start:stop].tobytes() + b"|" + X.data[start:stop].tobytes()
+        parts = itertools.pairwise(X.indptr)
+        keys = [X.indices[a:b].tobytes() + b"|" + X.data[a:b].tobytes() for a, b in parts]
+        _, rows = np.unique(np.array(keys, dtype=object), return_inverse=True)
     else:
-        # Adding zero turns -0.0 into 0.0, so that equal numbers have equal bytes.
-        for row in X + 0.0:
-            yield row.tobytes()
+        # Rows as single items of memory; adding zero turns -0.0 into 0.0, which is equal to it.
+        rows = np.ascontiguousarray(X + 0.0).view(np.dtype((np.void, X.itemsize * X.shape[1])))
+        _, rows = np.unique(rows.ravel(), return_inverse=True)
+    if codes is not None:
+        rows = rows * (int(codes.max()) + 1) + codes
+    _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
+    return first[inverse]

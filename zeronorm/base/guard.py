@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -111,8 +110,7 @@ class KernelFit:
 
     def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
         """Classes of some rows by the classifier fitted on others, which stand for all."""
-        rows = replace(self.training.take(learn), cost=self.training.scaled_cost(learn))
-        again = self.learn_again(rows)
+        again = self.learn_again(self.training.sample(learn))
         return self._of_values(self._values(again, judge), again)
 
     def reference(self, indices: np.ndarray) -> tuple[Any, str]:

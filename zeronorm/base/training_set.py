@@ -10,6 +10,7 @@ from scipy import sparse
 
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
+from zeronorm.solvers.gram import check_semidefinite
 
 #: Sparse rows with no more entries than this, zeros included, may as well be plain arrays.
 DENSE_ENTRIES = 4_000_000
@@ -71,9 +72,12 @@ class TrainingRows:
             cost=self.cost[indices],
         )
 
-    def scaled_cost(self, indices: np.ndarray) -> np.ndarray:
-        """Costs with which the rows at these indices stand for all rows of their classes."""
-        return rescaled_cost(self.codes, self.cost, indices, self.cost[indices])
+    def sample(self, indices: np.ndarray) -> TrainingRows:
+        """Return some rows, with costs whose sum over a class is that of all its rows."""
+        if len(indices) == len(self.codes):
+            return self
+        cost = rescaled_cost(self.codes, self.cost, indices, self.cost[indices])
+        return replace(self.take(indices), cost=cost)
 
 
 @dataclass
@@ -93,16 +97,9 @@ class TrainingProblem:
         """Kernel matrix of the candidates, which must be positive semidefinite for ``purpose``."""
         if self.kernel.name == "precomputed":
             gram = self.values[self.indices]
-            if not np.allclose(gram, gram.T):
-                raise ValueError(f"{purpose} needs a symmetric kernel matrix.")
         else:
             gram = self.kernel.matrix(self.vectors, self.vectors)
-        smallest = np.linalg.eigvalsh(gram)[0]
-        if smallest < -1e-8 * np.trace(gram):
-            raise ValueError(
-                f"{purpose} needs a positive semidefinite kernel; {self.kernel.name!r} has an "
-                f"eigenvalue of {smallest:.3g} on these data."
-            )
+        check_semidefinite(gram, purpose, self.kernel.name)
         return gram
 
     @property

@@ -256,7 +256,7 @@ class CrossEntropySVC(SparseKernelClassifier):
     def _block_support(self, training: TrainingRows, block: np.ndarray) -> np.ndarray:
         """Return the one-norm support vectors of one block, which stands for all rows."""
         indices = block[self._distinct(training, block)]
-        cost = training.scaled_cost(block)
+        cost = training.sample(block).cost
         values = training.kernel.matrix(training.data[block], training.vectors(indices))
         targets = training.targets
         boxes: list[Box | None] = [None] * targets.shape[1]
@@ -298,7 +298,7 @@ class CrossEntropySVC(SparseKernelClassifier):
         if len(training.codes) <= BLOCK_ROWS:
             return np.arange(len(training.codes)), training.cost
         rows = stratified_rows(training.codes, BLOCK_ROWS, random)
-        return rows, training.scaled_cost(rows)
+        return rows, training.sample(rows).cost
 
     def _search_space(
         self, problem: TrainingProblem, rows: np.ndarray, cost: np.ndarray

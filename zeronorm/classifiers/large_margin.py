@@ -14,24 +14,19 @@ of the vectors has none, the problem not being convex.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans
 from sklearn.utils import check_array, check_random_state
 
 from zeronorm.base.classifier import KernelClassifier
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import Learned, TrainingRows
-from zeronorm.checks import check_integer
+from zeronorm.checks import check_integer, check_terms
 from zeronorm.expansion import KernelExpansion
-from zeronorm.learned.learner import VectorLearner
+from zeronorm.learned.learner import VectorLearner, check_learnable, class_centres, learn_vectors
 from zeronorm.learned.prototypes import Prototypes
-
-#: Relative progress of a step at which the vectors rest, as a share of ``tol``.
-RESTING = 0.1
 
 
 @with_parameters
@@ -174,63 +169,3 @@ KernelExpansion, default="greedy"
                 f"{n_features} features ask for {(self.n_terms, n_features)}."
             )
         return vectors
-
-
-def learn_vectors(
-    training: TrainingRows,
-    n_terms: int,
-    random: np.random.RandomState,
-    *,
-    n_init: int,
-    max_iter: int,
-    tol: float,
-    learn_gamma: bool = False,
-    start: Callable[[VectorLearner], Prototypes] | None = None,
-) -> Learned:
-    """Learn vectors from several starts, greedy ones by default, and keep the best."""
-    training = training.compact()
-    learner = VectorLearner(training, random, learn_gamma=learn_gamma)
-    starts = (learner.greedy(n_terms) if start is None else start(learner) for _ in range(n_init))
-    current = learner.best_of(starts, max_iter, RESTING * tol)
-    # They have converged once: what more rows change takes fewer steps.
-    current = learner.enlarge(current, max(1, max_iter // 4), RESTING * tol)
-    learned = learner.finish(current, tol)
-    learned.warning = learned.warning or learner.descent.warning(tol)
-    return learned
-
-
-def class_centres(learner: VectorLearner, count: int) -> np.ndarray:
-    """Centres of every class by k-means, shared out by its rows; at least one of each."""
-    training, rows = learner.training, learner.samples[0]
-    data, codes, cost = training.data[rows], training.codes[rows], training.cost[rows]
-    sizes = np.bincount(codes)
-    shares = np.maximum(1, np.floor(count * sizes / len(codes)).astype(int))
-    while shares.sum() < count:
-        shares[np.argmax(sizes / shares)] += 1
-    centres = []
-    for code, share in enumerate(shares):
-        of_class = np.flatnonzero(codes == code)
-        kmeans = KMeans(
-            min(share, len(of_class)), n_init=1, random_state=learner.random.randint(2**31 - 1)
-        )
-        kmeans.fit(data[of_class], sample_weight=cost[of_class])
-        centres.append(kmeans.cluster_centers_)
-    found = np.vstack(centres)
-    # Fewer vectors than classes: those of the largest classes.
-    return found[np.argsort(-sizes, kind="stable")[:count]] if count < len(sizes) else found
-
-
-def check_terms(n_terms: int, n_rows: int) -> None:
-    """Raise ValueError if there are to be more terms than training rows."""
-    if n_terms > n_rows:
-        raise ValueError(f"n_terms={n_terms} is more than the {n_rows} training rows.")
-
-
-def check_learnable(kernel: Any) -> None:
-    """Raise ValueError unless the vectors of this kernel can be learned."""
-    if not isinstance(kernel, str) or kernel not in ("linear", "poly", "rbf"):
-        raise ValueError(
-            "Learned vectors need a kernel with a derivative that is positive semidefinite: "
-            f"'rbf', 'poly' or 'linear'; got {kernel!r}. With other kernels the terms must be "
-            "training rows, as in ZeroNormSVC."
-        )

@@ -22,8 +22,7 @@ from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.sampling import fair_share, stratified_rows
 from zeronorm.base.training_set import Fit, TrainingProblem, TrainingRows, gap_warning
-from zeronorm.checks import check_integer
-from zeronorm.classifiers.large_margin import check_terms
+from zeronorm.checks import check_integer, check_terms
 from zeronorm.learned.prototypes import RIDGE, LargeMargin
 
 #: Vectors are drawn among all rows up to this many, and so many for each vector, if that is more.

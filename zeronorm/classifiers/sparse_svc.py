@@ -19,9 +19,9 @@ from zeronorm.base.classifier import KernelClassifier
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.progress import progress_bar
 from zeronorm.base.training_set import Learned, TrainingRows, check_cost
-from zeronorm.checks import check_integer, check_positive, is_integer
-from zeronorm.classifiers.large_margin import check_learnable, check_terms, learn_vectors
+from zeronorm.checks import check_integer, check_positive, check_terms, is_integer
 from zeronorm.kernels import Kernel, resolve_gamma
+from zeronorm.learned.learner import check_learnable, learn_vectors
 from zeronorm.learned.path import (
     LEARNING_ROWS,
     SIZES,
@@ -34,7 +34,7 @@ from zeronorm.learned.path import (
     make_folds,
     promising,
 )
-from zeronorm.model_selection import RULES
+from zeronorm.model_selection import check_rule
 
 #: Costs to try, and widths as multiples of gamma="scale".
 C_VALUES = (0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -167,8 +167,7 @@ class SparseSVC(KernelClassifier):
         for C in self._costs():
             check_positive("C", C)
         check_learnable(self.kernel)
-        if not isinstance(self.rule, str) or self.rule not in RULES:
-            raise ValueError(f"rule must be one of {', '.join(RULES)}; got {self.rule!r}.")
+        check_rule(self.rule)
         if is_integer(self.cv):
             check_integer("cv", self.cv, least=2)
         elif isinstance(self.cv, str) or not (

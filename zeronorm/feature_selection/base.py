@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from zeronorm.base.labels import class_codes, signed_targets
 from zeronorm.checks import all_or_nothing, check_integer, check_positive, check_share, is_integer
 from zeronorm.feature_selection.sizes import cross_validated_sizes, size_path
-from zeronorm.model_selection import one_standard_error
+from zeronorm.model_selection import chosen
 from zeronorm.solvers.elimination.columns import Columns, first_equal_column
 
 
@@ -125,7 +125,7 @@ class LinearSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         self.cv_results_ = cross_validated_sizes(
             self, X, codes, size_path(X.shape[1]), C=self.C, cv=self.cv, n_jobs=self.n_jobs
         )
-        return int(self.cv_results_["n_features"][one_standard_error(self.cv_results_)])
+        return int(self.cv_results_["n_features"][chosen(self.cv_results_)])
 
     def _order_of(self, X: Any, codes: np.ndarray, stop_at: int) -> np.ndarray:
         """Order of the features on these rows, for cross-validation."""

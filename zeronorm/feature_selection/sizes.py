@@ -17,6 +17,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.svm import SVC
 
+from zeronorm.model_selection import standard_error
+
 #: Most iterations of libsvm for one SVM, a few hundred times what standardised features need. Its
 #: own limit, ten million, takes minutes over all folds and sizes where the scales differ widely.
 MOST_ITERATIONS = 200_000
@@ -67,13 +69,12 @@ def cross_validated_sizes(
     )
     accuracy = np.array([part for part, _ in parts])
     warn_of_unfinished(sum(count for _, count in parts), accuracy.size)
-    error = accuracy.std(axis=0, ddof=1) / np.sqrt(len(folds)) if len(folds) > 1 else 0.0
     results = {f"split{i}_test_accuracy": line for i, line in enumerate(accuracy)}
     return results | {
         "n_features": np.array(sizes),
         "mean_test_terms": np.array(sizes),
         "mean_test_accuracy": accuracy.mean(axis=0),
-        "standard_error": np.broadcast_to(error, len(sizes)).copy(),
+        "standard_error": standard_error(accuracy),
     }
 
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from sklearn.cluster import KMeans
 
 from zeronorm.base.sampling import stratified_rows
-from zeronorm.base.training_set import (
-    Learned,
-    TrainingRows,
-    gap_warning,
-    learned_expansion,
-    own_class_factors,
-)
+from zeronorm.base.training_set import Learned, TrainingRows, gap_warning, learned_expansion
 from zeronorm.kernels import Kernel
 from zeronorm.learned.prototypes import (
     GROWING_STEPS,
@@ -26,6 +21,9 @@ from zeronorm.learned.prototypes import (
 
 #: The vectors are learned on samples of so many rows, one after the other, as far as there are.
 SAMPLES = (2_000, 8_000, 32_000)
+
+#: The descent stops when a step lowers the objective by less than this share of tol, relatively.
+RESTING = 0.1
 
 #: Rows among which the next vectors are looked for, at least, and for each vector to come.
 CANDIDATES, CANDIDATES_EACH = 64, 4
@@ -53,11 +51,9 @@ class VectorLearner:
         self.history: dict[str, list[float]] = {"terms": [], "rows": [], "objective": []}
 
     def on_rows(self, indices: np.ndarray, kernel: Kernel, vectors: Any, coef: Any) -> Prototypes:
-        """Put vectors on some of the rows, which stand for all."""
-        targets, data = self.training.targets[indices], self.training.data
-        cost = self.training.scaled_cost(indices)[:, None] * own_class_factors(targets)
-        some = data if len(indices) == data.shape[0] else data[indices]
-        return Prototypes(some, LargeMargin(targets, cost), kernel, vectors, coef)
+        """Put vectors on some of the rows, with costs as if they were all."""
+        rows = self.training.sample(indices)
+        return Prototypes(rows.data, large_margin(rows), kernel, vectors, coef)
 
     def single(self) -> Prototypes:
         """One vector: the mean of a class, whichever is best."""
@@ -122,12 +118,10 @@ class VectorLearner:
 
     def finish(self, current: Prototypes, tolerance: float) -> Learned:
         """Solve the coefficients on all rows, as they are, to a duality gap."""
-        all_rows = np.arange(len(self.training.codes))
-        task = LargeMargin(self.training.targets, self.training.output_cost)
-        if current.X.shape[0] < len(all_rows):
-            current = Prototypes(
-                self.training.data, task, current.kernel, current.vectors, current.coef
-            )
+        task = large_margin(self.training)
+        if current.X.shape[0] < len(self.training.codes):
+            current.X = self.training.data
+            current.place(current.kernel, current.vectors)
         current.accept(task.certified(current.features, tolerance))
         used = current.coef.any(axis=1)
         expansion = learned_expansion(
@@ -143,6 +137,11 @@ class VectorLearner:
         return Learned(expansion, None, current.value, steps, history, warning)
 
 
+def large_margin(rows: TrainingRows) -> LargeMargin:
+    """Return the task of a classifier on these rows."""
+    return LargeMargin(rows.targets, rows.output_cost)
+
+
 def nested_samples(codes: np.ndarray, random: np.random.RandomState) -> list[np.ndarray]:
     """Draw samples of the rows, each part of the next; the last is all rows if they are few."""
     indices = np.arange(len(codes))
@@ -153,3 +152,57 @@ def nested_samples(codes: np.ndarray, random: np.random.RandomState) -> list[np.
             _, present = np.unique(codes[larger], return_inverse=True)
             samples.insert(0, larger[stratified_rows(present, size, random)])
     return samples if len(codes) <= SAMPLES[-1] else samples[:-1]
+
+
+def learn_vectors(
+    training: TrainingRows,
+    n_terms: int,
+    random: np.random.RandomState,
+    *,
+    n_init: int,
+    max_iter: int,
+    tol: float,
+    learn_gamma: bool = False,
+    start: Callable[[VectorLearner], Prototypes] | None = None,
+) -> Learned:
+    """Learn vectors from several starts, greedy ones by default, and keep the best."""
+    training = training.compact()
+    learner = VectorLearner(training, random, learn_gamma=learn_gamma)
+    starts = (learner.greedy(n_terms) if start is None else start(learner) for _ in range(n_init))
+    current = learner.best_of(starts, max_iter, RESTING * tol)
+    # They have converged once: what more rows change takes fewer steps.
+    current = learner.enlarge(current, max(1, max_iter // 4), RESTING * tol)
+    learned = learner.finish(current, tol)
+    learned.warning = learned.warning or learner.descent.warning(tol)
+    return learned
+
+
+def class_centres(learner: VectorLearner, count: int) -> np.ndarray:
+    """Centres of every class by k-means, shared out by its rows; at least one of each."""
+    training, rows = learner.training, learner.samples[0]
+    data, codes, cost = training.data[rows], training.codes[rows], training.cost[rows]
+    sizes = np.bincount(codes)
+    shares = np.maximum(1, np.floor(count * sizes / len(codes)).astype(int))
+    while shares.sum() < count:
+        shares[np.argmax(sizes / shares)] += 1
+    centres = []
+    for code, share in enumerate(shares):
+        of_class = np.flatnonzero(codes == code)
+        kmeans = KMeans(
+            min(share, len(of_class)), n_init=1, random_state=learner.random.randint(2**31 - 1)
+        )
+        kmeans.fit(data[of_class], sample_weight=cost[of_class])
+        centres.append(kmeans.cluster_centers_)
+    found = np.vstack(centres)
+    # Fewer vectors than classes: those of the largest classes.
+    return found[np.argsort(-sizes, kind="stable")[:count]] if count < len(sizes) else found
+
+
+def check_learnable(kernel: Any) -> None:
+    """Raise ValueError unless the vectors of this kernel can be learned."""
+    if not isinstance(kernel, str) or kernel not in ("linear", "poly", "rbf"):
+        raise ValueError(
+            "Learned vectors need a kernel with a derivative that is positive semidefinite: "
+            f"'rbf', 'poly' or 'linear'; got {kernel!r}. With other kernels the terms must be "
+            "training rows, as in ZeroNormSVC."
+        )

@@ -27,14 +27,13 @@ from zeronorm.base.sampling import stratified_folds, stratified_rows
 from zeronorm.base.training_set import TrainingRows
 from zeronorm.checks import is_integer
 from zeronorm.kernels import Kernel
-from zeronorm.learned.learner import VectorLearner
+from zeronorm.learned.learner import VectorLearner, large_margin
 from zeronorm.learned.prototypes import (
     GROWING_STEPS,
     GROWING_TOLERANCE,
-    LargeMargin,
     Prototypes,
 )
-from zeronorm.model_selection import RULES
+from zeronorm.model_selection import sparsest_good, standard_error
 
 #: Landmarks of the stand-in.
 LANDMARKS = 100
@@ -115,18 +114,11 @@ class Judged:
     @property
     def standard_error(self) -> np.ndarray:
         """Standard error of each mean."""
-        errors = np.array(self.errors)
-        return errors.std(axis=1, ddof=1) / np.sqrt(errors.shape[1])
+        return standard_error(np.transpose(self.errors))
 
     def chosen(self, rule: str) -> int:
-        """Place of the one that a rule of ``model_selection`` keeps."""
-        accuracy = 1.0 - np.array(self.errors)
-        results: dict[str, Any] = {
-            f"split{i}_test_accuracy": column for i, column in enumerate(accuracy.T)
-        }
-        results["mean_test_accuracy"] = accuracy.mean(axis=1)
-        results["mean_test_terms"] = np.array(self.sizes, dtype=float)
-        kept = RULES[rule](results)
+        """Index of the one that a rule of ``model_selection`` keeps."""
+        kept = sparsest_good(1.0 - np.transpose(self.errors), np.array(self.sizes), rule)
         rivals = [i for i, size in enumerate(self.sizes) if size == self.sizes[kept]]
         return min(rivals, key=self.rank)
 
@@ -184,7 +176,7 @@ def _fold(
     if len(learn) > LEARNING_ROWS:
         learn = learn[stratified_rows(training.codes[learn], LEARNING_ROWS, random)]
         # As many margin errors as all rows would make: C means the same as in the final fit.
-        rows = replace(training.take(learn), cost=training.scaled_cost(learn))
+        rows = training.sample(learn)
     else:
         rows = training.take(learn)
     if len(judge) > JUDGING_ROWS:
@@ -223,7 +215,7 @@ def _judge_landmarks(fold: Fold, Cs: list[float], kernel: Kernel) -> list[tuple[
     random = np.random.RandomState(fold.seed)
     indices = stratified_rows(rows.codes, min(LANDMARKS, len(rows.codes)), random)
     landmarks = rows.dense(indices)
-    task = LargeMargin(rows.targets, rows.output_cost)
+    task = large_margin(rows)
     current, found = None, []
     for C in Cs:
         task.cost = C * rows.output_cost
@@ -331,8 +323,7 @@ def far_behind(judged: Judged, kept: int, stand_in: Judged) -> str | None:
     """Return a sentence if the model that was chosen is far behind the stand-in, fold by fold."""
     best = min(range(len(stand_in.errors)), key=stand_in.rank)
     difference = np.array(judged.errors[kept]) - np.array(stand_in.errors[best])
-    spread = difference.std(ddof=1) / np.sqrt(len(difference))
-    if difference.mean() <= max(FAR, CLEARLY * spread):
+    if difference.mean() <= max(FAR, CLEARLY * float(standard_error(difference))):
         return None
     return (
         f"Few terms do not do here: with {judged.sizes[kept]} of them the cross-validated error is "

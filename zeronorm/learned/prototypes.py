@@ -32,6 +32,7 @@ from scipy.optimize import minimize
 
 from zeronorm.kernels import Kernel
 from zeronorm.solvers.design import Design, per_output
+from zeronorm.solvers.gram import factor, whitened
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
 from zeronorm.solvers.newton.rounded_hinge import solve_rounded_hinge
 from zeronorm.solvers.solution import Solution
@@ -187,11 +188,15 @@ class Prototypes:
 
     def move(self, kernel: Kernel, vectors: np.ndarray, near: np.ndarray | None = None) -> None:
         """Put the vectors somewhere, and solve the task there, from coefficients close by."""
+        self.place(kernel, vectors)
+        self.solve(near)
+
+    def place(self, kernel: Kernel, vectors: np.ndarray) -> None:
+        """Put the vectors somewhere, and take their values and features on the rows."""
         self.kernel, self.vectors = kernel, vectors
         self.values = kernel.matrix(self.X, vectors)
-        self.factor = factor_gram(kernel, vectors, self.ridge)
-        self.features = self.values @ np.linalg.inv(self.factor).T
-        self.solve(near)
+        self.factor = factor(kernel.matrix(vectors, vectors), self.ridge, kernel.name)
+        self.features = whitened(self.values, self.factor)
 
     def solve(self, near: np.ndarray | None = None) -> None:
         """Solve the task for the vectors as they are."""
@@ -308,20 +313,3 @@ class Prototypes:
             vectors = np.vstack([self.vectors, candidates[[gain.argmax()]]])
             self.move(self.kernel, vectors, np.vstack([self.coef, np.zeros_like(self.coef[:1])]))
         return count
-
-
-def factor_gram(kernel: Kernel, vectors: np.ndarray, ridge: float) -> np.ndarray:
-    """Triangular L of K^z + ridge = L L'."""
-    gram = kernel.matrix(vectors, vectors)
-    gram.flat[:: len(gram) + 1] += ridge
-    try:
-        return np.linalg.cholesky(gram)
-    except np.linalg.LinAlgError:
-        smallest = float(np.linalg.eigvalsh(gram)[0])
-    if smallest < -1e-6 * np.trace(gram):
-        raise ValueError(
-            f"Learned vectors need a positive semidefinite kernel; {kernel.name!r} has an "
-            f"eigenvalue of {smallest:.3g} here."
-        )
-    gram.flat[:: len(gram) + 1] += 2.0 * abs(smallest) + 1e-13 * np.trace(gram)
-    return np.linalg.cholesky(gram)

@@ -62,7 +62,7 @@ class ReducedSet:
         self.found: dict[int, np.ndarray] = {}
 
     def reach(self, size: int, *, max_steps: int, tolerance: float) -> tuple[Prototypes, Descent]:
-        """Return ``size`` vectors that have converge, and how the last descent went.
+        """Return ``size`` vectors that have converged, and how the last descent went.
 
         They are fewer if no given vector adds anything to those that are there.
         """

@@ -17,6 +17,7 @@ from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.prototypes import LargeMargin, Prototypes
 from zeronorm.learned.reduced_set import ReducedSet, independent_terms
 from zeronorm.reduction.given_model import Decision, GivenModel, output_values
+from zeronorm.solvers.gram import check_semidefinite, whitened
 from zeronorm.solvers.linear_programs.hinge_subsets import HingeSubsets
 
 #: Share of the model's terms that new vectors may have if nothing else is asked.
@@ -227,7 +228,7 @@ def trained_again(
     given = reduction.given
     X, codes, weight = reduction.weighted_rows()
     features = given.expansion.kernel.matrix(X, current.vectors)
-    features = features @ np.linalg.inv(current.factor).T
+    features = whitened(features, current.factor)
     solutions = []
     problems = given.decision.problems(codes)
     for C, (part, target) in zip(given.costs(), problems, strict=True):
@@ -360,10 +361,5 @@ def own_gram(reduction: Reduction) -> np.ndarray:
     else:
         gram = kernel.matrix(expansion.vectors, expansion.vectors)
     if kernel.name not in ("linear", "rbf"):
-        smallest_value = float(np.linalg.eigvalsh(gram)[0])
-        if smallest_value < -1e-8 * np.trace(gram):
-            raise ValueError(
-                f"method='exact' needs a positive semidefinite kernel; {kernel.name!r} has an "
-                f"eigenvalue of {smallest_value:.3g} on the model's vectors."
-            )
+        check_semidefinite(gram, "method='exact'", kernel.name)
     return gram

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from zeronorm.solvers.design import Design, column_sizes
+from zeronorm.solvers.gram import root
 from zeronorm.solvers.losses import Hinge
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
 from zeronorm.solvers.newton.ridge import ILL_CONDITIONED
@@ -147,7 +148,5 @@ def _factor(quadratic: np.ndarray, scale: np.ndarray) -> np.ndarray:
     if form.diagonal().max(initial=0.0) <= ILL_CONDITIONED:
         form.flat[:: len(scale) + 1] += 1.0
         return np.linalg.cholesky(form)
-    values, vectors = np.linalg.eigh(quadratic)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    stacked = np.vstack([np.eye(len(scale)), (root * scale[:, None]).T])
+    stacked = np.vstack([np.eye(len(scale)), (root(quadratic) * scale[:, None]).T])
     return np.asarray(np.linalg.qr(stacked, mode="r")).T
