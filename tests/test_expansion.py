@@ -516,7 +516,7 @@ NOT_FITTED_KERNEL_CLASSIFIERS = {
     "make", NOT_FITTED_KERNEL_CLASSIFIERS.values(), ids=NOT_FITTED_KERNEL_CLASSIFIERS
 )
 def test_from_estimator_of_something_else(make):
-    with pytest.raises(ValueError, match="is no fitted kernel classifier: take a fitted SVC"):
+    with pytest.raises(ValueError, match="is no fitted kernel machine: take a fitted SVC"):
         KernelExpansion.from_estimator(make(*SETS["moons"]()))
 
 

@@ -180,7 +180,7 @@ def test_probabilities_by_calibration():
 
 
 def test_many_vectors_are_sampled_for_candidates(monkeypatch):
-    from zeronorm.solvers import reduced_set
+    from zeronorm.learned import reduced_set
 
     X, y = noisy(200)
     svc = SVC(gamma=0.2).fit(X, y)
@@ -239,8 +239,8 @@ def test_unhappy_parameters_get_a_sentence(options, sentence):
 
 
 NO_MACHINE = {
-    "forest": (lambda X, y: RandomForestClassifier(2).fit(X, y), "no fitted kernel classifier"),
-    "LinearSVC": (lambda X, y: LinearSVC().fit(X, y), "no fitted kernel classifier"),
+    "forest": (lambda X, y: RandomForestClassifier(2).fit(X, y), "no fitted kernel machine"),
+    "LinearSVC": (lambda X, y: LinearSVC().fit(X, y), "no fitted kernel machine"),
     "density": (lambda X, y: SparseKernelDensity().fit(X), "no classifier|no fitted kernel"),
     "pipeline": (
         lambda X, y: make_pipeline(StandardScaler(), SVC()).fit(X, y),

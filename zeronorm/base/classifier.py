@@ -18,7 +18,9 @@ from zeronorm.base.guard import KernelFit, guessing_message
 from zeronorm.base.labels import check_sample_weight, class_codes, class_weights, signed_targets
 from zeronorm.base.training_set import Learned, TrainingRows, check_cost
 from zeronorm.checks import all_or_nothing, check_positive
+from zeronorm.decisions import Classes, check_finite
 from zeronorm.exceptions import PoorFitWarning
+from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
 
 
@@ -37,6 +39,9 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     class_weight: Any
     tol: float
     random_state: Any
+
+    #: What turns decision values into probabilities, where the classifier has them.
+    _link: str | None = None
 
     @abstractmethod
     def _learn(self, training: TrainingRows) -> Learned:
@@ -162,12 +167,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         check_is_fitted(self, "expansion_")
         X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
         values = self.expansion_.decision_function(X)
-        if not np.isfinite(values).all():
-            raise ValueError(
-                "Some decision values are not finite: these rows lie far outside what the "
-                f"{self.expansion_.kernel.name} kernel can represent. Scale them like the "
-                "training data."
-            )
+        check_finite(values, self.expansion_.kernel_name)
         return values
 
     def predict(self, X: Any) -> np.ndarray:
@@ -183,11 +183,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         ndarray of shape (n_samples,)
             Class labels.
         """
-        return predicted_classes(self.decision_function(X), self.classes_)
+        return Classes(self.classes_).predict(self.decision_function(X))
 
-
-def predicted_classes(values: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Classes of decision values: of their sign for two classes, of the largest beyond."""
-    if values.ndim == 1:
-        return classes[(values > 0).astype(np.intp)]
-    return classes[values.argmax(axis=1)]
+    def _model_parts(self) -> tuple[KernelExpansion, Classes]:
+        """Return what was learned, and how it decides."""
+        return self.expansion_, Classes(self.classes_, link=self._link)

@@ -26,7 +26,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
 
 from zeronorm.base.rounds import fit_of_rounds, output_problems
 from zeronorm.base.training_set import Fit, TrainingProblem
@@ -71,7 +70,7 @@ class SparseProbitClassifier(ProbabilisticClassifier):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     expansion_ : KernelExpansion
-        The learned function; ``expansion_.save`` writes it.
+        The learned function.
     n_terms_ : int
         Number of kernel terms.
     support_ : ndarray of shape (n_terms,)
@@ -123,6 +122,8 @@ class SparseProbitClassifier(ProbabilisticClassifier):
            [0.  , 1.  ]])
     """
 
+    _link = "probit"
+
     def __init__(
         self,
         *,
@@ -149,10 +150,6 @@ class SparseProbitClassifier(ProbabilisticClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_integer("max_iter", self.max_iter, least=1)
-
-    @staticmethod
-    def _probability(values: np.ndarray) -> np.ndarray:
-        return ndtr(values)
 
     def _solve(self, problem: TrainingProblem) -> Fit:
         # The probabilities of one class against the rest need the rows as they are: no factors.

@@ -24,11 +24,12 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from zeronorm.base.classifier import predicted_classes
 from zeronorm.base.guard import LinearFit, guessing_message
 from zeronorm.base.labels import class_codes, signed_targets
 from zeronorm.checks import all_or_nothing, check_integer, check_positive
+from zeronorm.decisions import Classes
 from zeronorm.exceptions import PoorFitWarning
+from zeronorm.expansion import KernelExpansion
 from zeronorm.feature_selection.arom import AROMSelector, check_rounds, make_problem, rank_by_rounds
 from zeronorm.feature_selection.base import (
     Selection,
@@ -37,7 +38,8 @@ from zeronorm.feature_selection.base import (
     resolve_n_features,
     select_distinct,
 )
-from zeronorm.feature_selection.polynomial import SparsePolynomial
+from zeronorm.kernels import Kernel
+from zeronorm.polynomial import SparsePolynomial
 from zeronorm.solvers.elimination.arom import fit_once
 from zeronorm.solvers.elimination.columns import Columns
 
@@ -306,8 +308,7 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "polynomial_")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        values = self.polynomial_.values(X)
-        return values[:, 0] if values.shape[1] == 1 else values
+        return self.polynomial_.scores(self.polynomial_.outputs(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class of every row.
@@ -322,7 +323,17 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Class labels.
         """
-        return predicted_classes(self.decision_function(X), self.classes_)
+        return Classes(self.classes_).predict(self.decision_function(X))
+
+    def _model_parts(self) -> tuple[KernelExpansion | SparsePolynomial, Classes]:
+        """Return what was learned, linear as one term of each output, and how it decides."""
+        function: KernelExpansion | SparsePolynomial = self.polynomial_
+        if self.kernel == "linear":
+            weights = np.zeros((len(self.intercept_), self.n_features_in_))
+            weights[:, self.support_] = self.coef_
+            identity = np.eye(len(weights))
+            function = KernelExpansion(weights, identity, self.intercept_, Kernel("linear"))
+        return function, Classes(self.classes_)
 
     def explain(self, digits: int = 3) -> str:
         """Write the decision function as a formula, the largest terms first.

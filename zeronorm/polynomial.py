@@ -8,6 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from zeronorm.files import check_format, number_rows
+
+FORMAT = "zeronorm-polynomial"
+VERSION = 1
+
+#: Features and exponents in a file are not larger.
+LARGEST = 2**31
+
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -26,12 +34,12 @@ class SparsePolynomial:
     Examples
     --------
     >>> import numpy as np
-    >>> from zeronorm.feature_selection.polynomial import SparsePolynomial
+    >>> from zeronorm.polynomial import SparsePolynomial
     >>> terms = [[(0, 1), (1, 1)], [(1, 2)]]
     >>> f = SparsePolynomial(terms, np.array([[2.0], [-1.0]]), np.ones(1))
     >>> f.formulas(["a", "b"])
     ['2·a·b - b² + 1']
-    >>> f.values(np.array([[1.0, 3.0]]))
+    >>> f.outputs(np.array([[1.0, 3.0]]))
     array([[-2.]])
     """
 
@@ -43,6 +51,26 @@ class SparsePolynomial:
     ) -> None:
         self.factors, self.coef, self.intercept = factors, coef, intercept
 
+    kernel_name = "polynomial"
+
+    @property
+    def n_terms(self) -> int:
+        """Number of terms."""
+        return len(self.factors)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        return self.coef.shape[1]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features up to the last one that is used."""
+        return 1 + max((feature for term in self.factors for feature, _ in term), default=0)
+
+    def __repr__(self) -> str:
+        return f"SparsePolynomial({self.n_terms} terms, {self.n_outputs} outputs)"
+
     @classmethod
     def from_powers(
         cls, powers: np.ndarray, coef: np.ndarray, intercept: np.ndarray
@@ -51,7 +79,7 @@ class SparsePolynomial:
         factors = [[(int(j), int(row[j])) for j in np.flatnonzero(row)] for row in powers]
         return cls(factors, coef, intercept)
 
-    def values(self, X: Any) -> np.ndarray:
+    def outputs(self, X: Any) -> np.ndarray:
         """Evaluate at every row of X, shape (rows, outputs)."""
         used = sorted({feature for term in self.factors for feature, _ in term})
         place = {feature: i for i, feature in enumerate(used)}
@@ -65,6 +93,35 @@ class SparsePolynomial:
                 terms[:, m] *= columns[:, place[feature]] ** power
         return terms @ self.coef + self.intercept
 
+    def scores(self, outputs: np.ndarray) -> np.ndarray:
+        """Decision values of rows with these outputs."""
+        return outputs[:, 0] if self.n_outputs == 1 else outputs
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the polynomial as plain data (numbers, strings, lists)."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "intercept": self.intercept.tolist(),
+            "coef": self.coef.tolist(),
+            "factors": [[list(factor) for factor in term] for term in self.factors],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any) -> SparsePolynomial:
+        """Rebuild a polynomial from :meth:`to_dict`; a clear ``ValueError`` if it is damaged."""
+        what = "polynomial"
+        data = check_format(data, what, FORMAT, VERSION, ("intercept", "coef", "factors"))
+        intercept = data["intercept"]
+        if not isinstance(intercept, list) or not intercept:
+            raise ValueError("The polynomial is damaged: intercept is not a list of numbers.")
+        coef = number_rows(data["coef"], len(intercept), what, "coef")
+        factors = data["factors"]
+        if not isinstance(factors, list) or len(factors) != len(coef):
+            raise ValueError("The polynomial is damaged: factors is not one list for each term.")
+        terms = [[(int(j), int(p)) for j, p in _factors(term)] for term in factors]
+        return cls(terms, coef, number_rows([intercept], len(intercept), what, "intercept")[0])
+
     def formulas(self, names: Sequence[Any], digits: int = 3) -> list[str]:
         """Return one formula for each output, the largest coefficients first."""
         products = ["·".join(_power(names[j], p) for j, p in term) for term in self.factors]
@@ -72,6 +129,14 @@ class SparsePolynomial:
             _formula(coef, products, constant, digits)
             for coef, constant in zip(self.coef.T, self.intercept, strict=True)
         ]
+
+
+def _factors(term: Any) -> np.ndarray:
+    """Read the features of a term and their exponents."""
+    read = number_rows(term, 2, "polynomial", "factors")
+    if (read % 1).any() or (read < [0, 1]).any() or (read > LARGEST).any():
+        raise ValueError("The polynomial is damaged: a factor is not a feature and its exponent.")
+    return read
 
 
 def _power(name: Any, power: int) -> str:
