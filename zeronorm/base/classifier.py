@@ -183,7 +183,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         ndarray of shape (n_samples,)
             Class labels.
         """
-        return Classes(self.classes_).predict(self.decision_function(X))
+        values = self.decision_function(X)
+        return Classes(self.classes_).predict(values)
 
     def _model_parts(self) -> tuple[KernelExpansion, Classes]:
         """Return what was learned, and how it decides."""

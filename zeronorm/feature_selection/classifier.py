@@ -323,12 +323,13 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Class labels.
         """
-        return Classes(self.classes_).predict(self.decision_function(X))
+        values = self.decision_function(X)
+        return Classes(self.classes_).predict(values)
 
     def _model_parts(self) -> tuple[KernelExpansion | SparsePolynomial, Classes]:
         """Return what was learned, linear as one term of each output, and how it decides."""
         function: KernelExpansion | SparsePolynomial = self.polynomial_
-        if self.kernel == "linear":
+        if hasattr(self, "support_"):
             weights = np.zeros((len(self.intercept_), self.n_features_in_))
             weights[:, self.support_] = self.coef_
             identity = np.eye(len(weights))

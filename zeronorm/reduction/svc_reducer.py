@@ -318,7 +318,8 @@ class SVCReducer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Decision values; pairs of classes where the model is an SVC with
             ``decision_function_shape="ovo"``.
         """
-        return self.expansion_.scores(self._outputs(X))
+        outputs = self._outputs(X)
+        return self.expansion_.scores(outputs)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class of every row, by the rule of the model.
@@ -333,7 +334,8 @@ class SVCReducer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Class labels.
         """
-        return Classes(self.classes_, self.decision_rule_).predict(self._outputs(X))
+        outputs = self._outputs(X)
+        return Classes(self.classes_, self.decision_rule_).predict(outputs)
 
     def _model_parts(self) -> tuple[KernelExpansion, Classes]:
         """Return what was learned, and how it decides."""
