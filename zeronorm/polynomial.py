@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.preprocessing import PolynomialFeatures
 
+from zeronorm.expansion import KernelExpansion
 from zeronorm.files import check_format, number_rows
+from zeronorm.kernels import Kernel
 
 FORMAT = "zeronorm-polynomial"
 VERSION = 1
 
 #: Features and exponents in a file are not larger.
 LARGEST = 2**31
+
+#: Numbers that the products of inputs may fill: 2 GB.
+MOST_VALUES = 250_000_000
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -97,6 +104,14 @@ class SparsePolynomial:
         """Decision values of rows with these outputs."""
         return outputs[:, 0] if self.n_outputs == 1 else outputs
 
+    def linear_expansion(self, n_features: int) -> KernelExpansion:
+        """Return a linear polynomial as a kernel expansion with one term for each output."""
+        weights = np.zeros((self.n_outputs, n_features))
+        for (factor,), coef in zip(self.factors, self.coef, strict=True):
+            weights[:, factor[0]] = coef
+        identity = np.eye(self.n_outputs)
+        return KernelExpansion(weights, identity, self.intercept, Kernel("linear"))
+
     def to_dict(self) -> dict[str, Any]:
         """Describe the polynomial as plain data (numbers, strings, lists)."""
         return {
@@ -129,6 +144,25 @@ class SparsePolynomial:
             _formula(coef, products, constant, digits)
             for coef, constant in zip(self.coef.T, self.intercept, strict=True)
         ]
+
+
+def products(X: Any, degree: int) -> tuple[Any, np.ndarray]:
+    """Products of up to ``degree`` features for each row, and their exponents."""
+    n_terms = math.comb(X.shape[1] + degree, degree) - 1
+    if n_terms * X.shape[0] > MOST_VALUES:
+        raise ValueError(
+            f"{X.shape[1]} features have {n_terms} products of up to {degree}, too many for "
+            f"{X.shape[0]} rows in memory; take a smaller degree, or select features first "
+            "(AROMSelector)."
+        )
+    features = PolynomialFeatures(degree, include_bias=False)
+    return features.fit_transform(X), features.powers_
+
+
+def multiplicities(powers: np.ndarray) -> np.ndarray:
+    """Return the number of ordered products with these exponents: t! / ∏ p_i!."""
+    factorials = np.array([math.factorial(k) for k in range(int(powers.sum(axis=1).max()) + 1)])
+    return factorials[powers.sum(axis=1)] / factorials[powers].prod(axis=1)
 
 
 def _factors(term: Any) -> np.ndarray:
