@@ -150,7 +150,7 @@ def test_a_density_in_so_many_dimensions_that_it_is_no_number(again):
 
 
 def test_a_selector(again):
-    import pandas
+    pandas = pytest.importorskip("pandas")
 
     frame = pandas.DataFrame(X, columns=list("abcd"))
     selector = zeronorm.CorrelationSelector(2).fit(frame, Y)
@@ -373,7 +373,7 @@ def test_rows_that_cannot_be_judged(loaded, method, rows, sentence):
 
 
 def test_columns_of_a_frame_in_another_order(again):
-    import pandas
+    pandas = pytest.importorskip("pandas")
 
     frame = pandas.DataFrame(X, columns=list("abcd"))
     svc = SVC().fit(frame, labels(3))
