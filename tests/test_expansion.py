@@ -15,7 +15,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, LinearSVC, NuSVC
+from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, NuSVR, OneClassSVM
 
 from zeronorm import KernelExpansion, OneNormSVC, ZeroNormSVC
 from zeronorm.kernels import BLOCK_ROWS, Kernel
@@ -121,6 +121,12 @@ def test_precomputed_vectors_are_columns():
     expected = K[:, columns] @ f.coef[:, 0] + f.intercept
     np.testing.assert_allclose(f.decision_function(K), expected, rtol=1e-12)
     np.testing.assert_allclose(f.decision_function(sparse.csr_matrix(K)), expected, rtol=1e-12)
+
+
+def test_outputs_are_the_values_before_the_vote():
+    f, X = expansion(6, 6, vote_classes=4), rows()
+    np.testing.assert_array_equal(f.decision_function(X), f.scores(f.outputs(X)))
+    np.testing.assert_allclose(f.outputs(X), f.kernel_values(X) @ f.coef + f.intercept)
 
 
 def test_votes():
@@ -492,6 +498,17 @@ def test_from_estimator_gives_the_decision_function(estimator, name):
     np.testing.assert_array_equal(frozen.decision_function(X), f.decision_function(X))
 
 
+@pytest.mark.parametrize("machine", [SVR(), NuSVR(kernel="poly"), OneClassSVM()], ids=str)
+def test_from_estimator_of_other_machines(machine):
+    X, y = SETS["wine"]()
+    machine = clone(machine).fit(X[::2], y[::2])
+    values = KernelExpansion.from_estimator(machine).decision_function(X)
+    if isinstance(machine, OneClassSVM):
+        np.testing.assert_allclose(values, machine.decision_function(X), atol=1e-10)
+    else:
+        np.testing.assert_allclose(values, machine.predict(X), atol=1e-10)
+
+
 def test_from_estimator_returns_an_expansion_as_it_is():
     f = expansion()
     assert KernelExpansion.from_estimator(f) is f
@@ -516,7 +533,7 @@ NOT_FITTED_KERNEL_CLASSIFIERS = {
     "make", NOT_FITTED_KERNEL_CLASSIFIERS.values(), ids=NOT_FITTED_KERNEL_CLASSIFIERS
 )
 def test_from_estimator_of_something_else(make):
-    with pytest.raises(ValueError, match="is no fitted kernel classifier: take a fitted SVC"):
+    with pytest.raises(ValueError, match="is no fitted kernel machine: take a fitted SVC"):
         KernelExpansion.from_estimator(make(*SETS["moons"]()))
 
 

@@ -177,7 +177,7 @@ def test_the_hunt_goes_on_after_a_crash(monkeypatch):
         yield "model", calls_made[0]
         yield f"OneNormSVC ends the process, {count} calls", calls_made[1]
 
-    monkeypatch.setattr("fuzz.hunt.batch", crashing)
+    monkeypatch.setattr("tests.fuzz.hunt.batch", crashing)
     said = []
     found = hunt(["OneNormSVC"], 600, 7, 60, lambda text, done: said.append((bool(text), done)))
     assert found.models == 3 and found.refusals == 0
@@ -193,7 +193,7 @@ def test_the_hunt_goes_on_after_a_crash(monkeypatch):
 def test_a_worker_that_hangs_or_dies_is_reported(monkeypatch):
     call = Call("OneNormSVC", {}, Table())
     for target, message in ((sleeping, "hangs outside Python"), (dying, "ends the process")):
-        monkeypatch.setattr("fuzz.hunt.work", target)
+        monkeypatch.setattr("tests.fuzz.hunt.work", target)
         assert list(batch([], 1, 0, 0.2)) == [(f"OneNormSVC {message}", call)]
 
 

@@ -19,6 +19,7 @@ from zeronorm.feature_selection.fsv import FSVSelector
 from zeronorm.feature_selection.r2w2 import R2W2Selector
 from zeronorm.reduction.svc_reducer import SVCReducer
 from zeronorm.report.displays import SparsityPathDisplay
+from zeronorm.saving import load, save
 
 __version__ = "0.1.0"
 
@@ -44,4 +45,6 @@ __all__ = [
     "SparsityPathDisplay",
     "ZeroNormSVC",
     "__version__",
+    "load",
+    "save",
 ]

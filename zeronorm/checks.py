@@ -24,6 +24,14 @@ def is_number(value: Any) -> bool:
         return False
 
 
+def is_text(value: Any) -> bool:
+    """Whether ``value`` is a string that can be written to a file: half a character cannot."""
+    try:
+        return isinstance(value, str) and value.encode("utf-8") is not None
+    except UnicodeEncodeError:
+        return False
+
+
 def check_integer(name: str, value: Any, *, least: int) -> None:
     """Raise ValueError unless ``value`` is an integer of at least ``least``."""
     if not is_integer(value) or value < least:

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from zeronorm.checks import is_integer, is_number
-from zeronorm.files import check_length, model_text, read_json, without_checksum, write_text
+from zeronorm.checks import is_integer
+from zeronorm.decisions import vote_scores
+from zeronorm.files import check_format, number_rows, read_model, write_model
 from zeronorm.kernels import BLOCK_ROWS, Kernel, row_blocks
 
 FORMAT = "zeronorm-expansion"
@@ -101,7 +102,7 @@ class KernelExpansion:
         for label in ("vectors", "coef", "intercept"):
             if not np.isfinite(getattr(self, label)).all():
                 raise ValueError(f"{label} holds values that are not finite.")
-        if self.kernel.name == "precomputed":
+        if self.kernel.is_precomputed:
             columns = self.vectors
             is_count = (columns >= 0) & (columns < 2**53) & (columns % 1 == 0)
             if columns.shape[1] != 1 or not is_count.all():
@@ -119,6 +120,18 @@ class KernelExpansion:
     def n_outputs(self) -> int:
         """Number of outputs of the expansion itself, before any vote."""
         return self.coef.shape[1]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features; for a precomputed kernel, of columns up to the last that is used."""
+        if self.kernel.is_precomputed:
+            return int(self.vectors.max(initial=-1.0)) + 1
+        return self.vectors.shape[1]
+
+    @property
+    def kernel_name(self) -> str:
+        """Name of the kernel."""
+        return self.kernel.name
 
     def __repr__(self) -> str:
         return f"KernelExpansion({self.n_terms} terms, {self.n_outputs} outputs, {self.kernel})"
@@ -139,28 +152,33 @@ class KernelExpansion:
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Decision values; one column per class where ``vote_classes`` is set.
         """
+        return self.scores(self.outputs(X))
+
+    def outputs(self, X: Any) -> np.ndarray:
+        """Values of the outputs themselves, before any vote, shape (rows, outputs)."""
         if not sparse.issparse(X):
             X = np.asarray(X)
         self._check_shape(X)
+        n_rows = X.shape[0]
         # Rows far out may overflow; the result then says so by not being finite.
         with np.errstate(over="ignore", invalid="ignore"):
-            values = self._outputs(X)
-        if self.vote_classes is not None:
-            return _votes(values, self.vote_classes)
-        return values[:, 0] if self.n_outputs == 1 else values
-
-    def _outputs(self, X: Any) -> np.ndarray:
-        n_rows = X.shape[0]
-        if self._values is None:
-            values = np.zeros((n_rows, self.n_outputs))
-        elif n_rows <= BLOCK_ROWS:
-            values = self._values(X) @ self.coef
-        else:
-            values = np.empty((n_rows, self.n_outputs))
-            for rows in row_blocks(n_rows):
-                values[rows] = self._values(X[rows]) @ self.coef
-        values += self.intercept
+            if self._values is None:
+                values = np.zeros((n_rows, self.n_outputs))
+            elif n_rows <= BLOCK_ROWS:
+                values = self._values(X) @ self.coef
+            else:
+                values = np.empty((n_rows, self.n_outputs))
+                for rows in row_blocks(n_rows):
+                    values[rows] = self._values(X[rows]) @ self.coef
+            values += self.intercept
         return values
+
+    def scores(self, outputs: np.ndarray) -> np.ndarray:
+        """Decision values of rows with these outputs."""
+        if self.vote_classes is not None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return vote_scores(outputs, self.vote_classes)
+        return outputs[:, 0] if self.n_outputs == 1 else outputs
 
     def kernel_values(self, X: Any) -> np.ndarray:
         """Return the kernel matrix of the rows of X and the vectors."""
@@ -170,12 +188,10 @@ class KernelExpansion:
         return self.kernel.matrix(X, self.vectors)
 
     def _check_shape(self, X: Any) -> None:
-        needed = self.vectors.shape[1]
+        needed, columns = self.n_features, f"{self.n_features} columns"
         fits = X.ndim == 2 and X.shape[1] == needed
-        columns = f"{needed} columns"
-        if self.kernel.name == "precomputed":
+        if self.kernel.is_precomputed:
             # The vectors are columns of X; they do not tell how many it has in all.
-            needed = int(self.vectors.max(initial=-1.0)) + 1
             fits = X.ndim == 2 and X.shape[1] >= needed
             columns = f"at least {needed} columns, the kernel values with all training rows"
         if not fits:
@@ -216,17 +232,8 @@ class KernelExpansion:
     @classmethod
     def from_dict(cls, data: Any) -> KernelExpansion:
         """Rebuild an expansion from :meth:`to_dict`; a clear ``ValueError`` if it is damaged."""
-        if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise ValueError(f"Not a kernel expansion: 'format' is not {FORMAT!r}.")
-        if data.get("version") != VERSION:
-            raise ValueError(
-                f"This file has version {data.get('version')!r}; this zeronorm reads {VERSION}."
-            )
         needed = ("kernel", "n_features", "vote_classes", "intercept", "coef", "vectors")
-        data = without_checksum(data, ("format", "version", *needed))
-        missing = [key for key in needed if key not in data]
-        if missing:
-            raise ValueError(f"The kernel expansion is damaged: {', '.join(missing)} missing.")
+        data = check_format(data, "kernel expansion", FORMAT, VERSION, needed)
         n_features, vote_classes = data["n_features"], data["vote_classes"]
         if not is_integer(n_features) or n_features < 1:
             raise ValueError(
@@ -237,17 +244,16 @@ class KernelExpansion:
         outputs = data["intercept"]
         if not isinstance(outputs, list) or not outputs:
             raise ValueError("The kernel expansion is damaged: intercept is not a list of numbers.")
-        intercept = _table({"intercept": [outputs]}, "intercept", len(outputs))[0]
-        coef = _table(data, "coef", len(outputs))
-        vectors = _table(data, "vectors", n_features)
+        what = "kernel expansion"
+        intercept = number_rows([outputs], len(outputs), what, "intercept")[0]
+        coef = number_rows(data["coef"], len(outputs), what, "coef")
+        vectors = number_rows(data["vectors"], n_features, what, "vectors")
         kernel = Kernel.from_dict(data["kernel"])
         return cls(vectors, coef, intercept, kernel, vote_classes=vote_classes)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the expansion as readable JSON with a checksum, all of it or nothing."""
-        text = model_text(self.to_dict())
-        check_length(text)
-        write_text(path, text)
+        write_model(path, self.to_dict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> KernelExpansion:
@@ -271,34 +277,33 @@ class KernelExpansion:
         ValueError
             If the content is damaged, was edited, or is anything else.
         """
-        data = read_json(path)
-        try:
-            return cls.from_dict(data)
-        except ValueError as error:
-            raise ValueError(f"{os.fspath(path)}: {error}") from error
+        return read_model(path, cls.from_dict)
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> KernelExpansion:
-        """Return the expansion of a fitted classifier: zeronorm's, an ``SVC`` or a ``NuSVC``.
+        """Return the expansion of a fitted kernel machine.
 
-        A :class:`~sklearn.frozen.FrozenEstimator` around one is looked into, and an expansion is
+        One of zeronorm, or an ``SVC``, ``NuSVC``, ``SVR``, ``NuSVR`` or ``OneClassSVM``. A
+        :class:`~sklearn.frozen.FrozenEstimator` around one is looked into, and an expansion is
         returned as it is.
         """
         from sklearn.frozen import FrozenEstimator
-        from sklearn.svm import SVC, NuSVC
+
+        from zeronorm.libsvm import MACHINES, expansion_of
 
         if isinstance(estimator, KernelExpansion):
             return estimator
         if isinstance(estimator, FrozenEstimator):
             return cls.from_estimator(estimator.estimator)
-        if isinstance(estimator, (SVC, NuSVC)) and hasattr(estimator, "support_"):
-            return cls.from_svc(estimator)
+        if isinstance(estimator, MACHINES) and hasattr(estimator, "support_"):
+            return expansion_of(estimator)
         if isinstance(getattr(estimator, "expansion_", None), KernelExpansion):
             return estimator.expansion_
         raise ValueError(
-            f"{type(estimator).__name__} is no fitted kernel classifier: take a fitted SVC, NuSVC "
-            "or classifier of zeronorm, or its expansion_. Where estimators are cloned, as in "
-            "cross-validation, put it in a FrozenEstimator, or it comes out unfitted."
+            f"{type(estimator).__name__} is no fitted kernel machine: take a fitted SVC, NuSVC, "
+            "SVR, NuSVR, OneClassSVM or estimator of zeronorm, or its expansion_. Where estimators "
+            "are cloned, as in cross-validation, put it in a FrozenEstimator, or it comes out "
+            "unfitted."
         )
 
     @classmethod
@@ -308,79 +313,8 @@ class KernelExpansion:
         The decision values are the SVC's own, whatever its ``decision_function_shape``. Several
         classes become one-against-one outputs that share the support vectors.
         """
-        from sklearn.svm import SVC, NuSVC
-        from sklearn.utils.validation import check_is_fitted
+        from zeronorm.libsvm import CLASSIFIERS, expansion_of
 
-        if not isinstance(svc, (SVC, NuSVC)):
+        if not isinstance(svc, CLASSIFIERS):
             raise ValueError(f"from_svc takes a fitted SVC or NuSVC; got {type(svc).__name__}.")
-        check_is_fitted(svc)
-        if svc.kernel == "precomputed":
-            kernel, vectors = Kernel("precomputed"), svc.support_[:, None]
-        elif callable(svc.kernel):
-            # libsvm saw a matrix; scikit-learn keeps the training rows under this private name.
-            vectors = svc._BaseLibSVM__Xfit[svc.support_]
-            kernel = Kernel("callable", function=svc.kernel)
-        else:
-            vectors = svc.support_vectors_
-            kernel = Kernel(svc.kernel, gamma=svc._gamma, degree=svc.degree, coef0=svc.coef0)
-        n_classes = len(svc.classes_)
-        if n_classes > 2 and len(svc.n_support_) < n_classes:
-            raise ValueError(
-                f"This {type(svc).__name__} knows {len(svc.n_support_)} of its {n_classes} classes "
-                "only: no row of the others had a weight. Fit it without the rows of weight zero."
-            )
-        coef = _pair_coefficients(svc)
-        votes = n_classes if n_classes > 2 and svc.decision_function_shape == "ovr" else None
-        return cls(vectors, coef, svc.intercept_, kernel, vote_classes=votes)
-
-
-def _table(data: dict[str, Any], key: str, width: int) -> np.ndarray:
-    """Read a list of rows, each of ``width`` finite numbers."""
-    rows = data[key]
-    if not isinstance(rows, list):
-        raise ValueError(f"The kernel expansion is damaged: {key} is not a list.")
-    for row in rows:
-        if not isinstance(row, list) or len(row) != width or not all(map(is_number, row)):
-            raise ValueError(
-                f"The kernel expansion is damaged: {key} has a row that is not {width} numbers."
-            )
-    return np.array(rows, dtype=np.float64).reshape(len(rows), width)
-
-
-def _pair_coefficients(svc: Any) -> np.ndarray:
-    """Spread libsvm's packed dual coefficients: one column per pair of classes.
-
-    Row p of ``dual_coef_`` holds, for a vector of class c, the coefficient of its p-th rival
-    among the other classes.
-    """
-    packed = svc.dual_coef_
-    packed = packed.toarray() if sparse.issparse(packed) else np.asarray(packed)
-    n_classes = len(svc.classes_)
-    if n_classes == 2:
-        return packed.T
-    starts = np.concatenate([[0], np.cumsum(svc.n_support_)])
-    pairs = [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
-    coef = np.zeros((packed.shape[1], len(pairs)))
-    for column, (i, j) in enumerate(pairs):
-        coef[starts[i] : starts[i + 1], column] = packed[j - 1, starts[i] : starts[i + 1]]
-        coef[starts[j] : starts[j + 1], column] = packed[i, starts[j] : starts[j + 1]]
-    return coef
-
-
-def _votes(pair_values: np.ndarray, n_classes: int) -> np.ndarray:
-    """Class scores from one-against-one values: votes, ties split by the summed confidences.
-
-    The same rule as scikit-learn's, so that a converted SVC gives the SVC's own numbers.
-    """
-    votes = np.zeros((len(pair_values), n_classes))
-    confidence = np.zeros_like(votes)
-    column = 0
-    for i in range(n_classes):
-        for j in range(i + 1, n_classes):
-            value = pair_values[:, column]
-            confidence[:, i] += value
-            confidence[:, j] -= value
-            votes[:, i] += value >= 0
-            votes[:, j] += value < 0
-            column += 1
-    return votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
+        return expansion_of(svc)

@@ -9,9 +9,15 @@ import os
 import stat
 import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
+
+from zeronorm.checks import is_number
+
+Read = TypeVar("Read")
 
 #: No model file is longer: ten thousand vectors of a thousand features fit. Python objects take
 #: up to twenty times the room of their text, so what is longer could fill the memory.
@@ -125,6 +131,52 @@ def model_text(data: dict[str, Any]) -> str:
     """
     head = {key: data[key] for key in ("format", "version")}
     return readable_json(head | {"checksum": _checksum(data)} | data) + "\n"
+
+
+def write_model(path: str | os.PathLike[str], data: dict[str, Any]) -> None:
+    """Write a model file, all of it or nothing; a ``ValueError`` if it could not be read again."""
+    text = model_text(data)
+    check_length(text)
+    write_text(path, text)
+
+
+def read_model(path: str | os.PathLike[str], from_dict: Callable[[Any], Read]) -> Read:
+    """Read a model file; a ``ValueError`` about its content names the file."""
+    data = read_json(path)
+    try:
+        return from_dict(data)
+    except ValueError as error:
+        raise ValueError(f"{os.fspath(path)}: {error}") from error
+
+
+def check_format(
+    data: Any, what: str, name: str, version: int, needed: Iterable[str]
+) -> dict[str, Any]:
+    """Return the content of a model file of this format, version and these keys.
+
+    What it describes, such as "kernel expansion", is named where something is wrong.
+    """
+    if not isinstance(data, dict) or data.get("format") != name:
+        raise ValueError(f"Not a {what}: 'format' is not {name!r}.")
+    if data.get("version") != version:
+        raise ValueError(
+            f"This file has version {data.get('version')!r}; this zeronorm reads {version}."
+        )
+    data = without_checksum(data, ("format", "version", *needed))
+    missing = [key for key in needed if key not in data]
+    if missing:
+        raise ValueError(f"The {what} is damaged: {', '.join(missing)} missing.")
+    return data
+
+
+def number_rows(rows: Any, width: int, what: str, key: str) -> np.ndarray:
+    """Read a list of rows, each of ``width`` finite numbers."""
+    if not isinstance(rows, list):
+        raise ValueError(f"The {what} is damaged: {key} is not a list.")
+    for row in rows:
+        if not isinstance(row, list) or len(row) != width or not all(map(is_number, row)):
+            raise ValueError(f"The {what} is damaged: {key} has a row that is not {width} numbers.")
+    return np.array(rows, dtype=np.float64).reshape(len(rows), width)
 
 
 def check_length(text: str) -> None:

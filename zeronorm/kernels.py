@@ -146,6 +146,11 @@ class Kernel:
         return cls(kernel)
 
     @property
+    def is_precomputed(self) -> bool:
+        """Whether X holds kernel values, and a vector is the index of a column of it."""
+        return self.name == "precomputed"
+
+    @property
     def is_differentiable(self) -> bool:
         """Whether :meth:`gradient` exists for this kernel."""
         return self.name in ("linear", "poly", "rbf", "sigmoid")
@@ -164,7 +169,7 @@ class Kernel:
 
         What depends on the vectors only is computed here, once.
         """
-        if self.name == "precomputed":
+        if self.is_precomputed:
             columns = np.asarray(V).reshape(len(V), -1)[:, 0].astype(np.intp)
             return lambda X: as_dense(X[:, columns]).astype(np.float64, copy=False)
         if self.name == "callable":
@@ -231,7 +236,7 @@ class Kernel:
         """Kernel value of every row with itself."""
         if self.name == "rbf":
             return np.ones(X.shape[0])
-        if self.name == "precomputed":
+        if self.is_precomputed:
             return np.asarray(X.diagonal(), dtype=float)
         if self.name == "callable":
             return np.array([self._call(X[[i]], X[[i]])[0, 0] for i in range(X.shape[0])])

@@ -222,7 +222,7 @@ NO_CANDIDATES = {
 def test_what_has_no_vectors_is_refused(make):
     X, y = moons(40)
     model = CrossEntropySVC(candidates=make(X, y))
-    with pytest.raises(ValueError, match="is no fitted kernel classifier"):
+    with pytest.raises(ValueError, match="is no fitted kernel machine"):
         model.fit(X, y)
 
 

@@ -11,8 +11,7 @@ from sklearn.svm import SVC, LinearSVC
 from tests.data import cancer, iris, noisy, wine
 from zeronorm import AROMClassifier, AROMSelector
 from zeronorm.datasets import make_polynomial_target, make_weston_toy
-from zeronorm.feature_selection.classifier import multiplicities
-from zeronorm.feature_selection.polynomial import SparsePolynomial
+from zeronorm.polynomial import SparsePolynomial, multiplicities
 from zeronorm.solvers.elimination.arom import eliminate
 from zeronorm.solvers.elimination.columns import Columns
 from zeronorm.solvers.elimination.rounds import SquaredSlack

@@ -8,8 +8,12 @@ from sklearn.base import BaseEstimator
 
 import zeronorm
 
-#: Steps of the command line's own pipelines, not meant for import.
-INTERNAL = {"zeronorm.tables.comparison", "zeronorm.tables.model"}
+#: What a file of a selector holds, and steps of the command line: not meant to be fitted.
+INTERNAL = {
+    "zeronorm.feature_selection.selected",
+    "zeronorm.tables.comparison",
+    "zeronorm.tables.model",
+}
 
 
 def all_estimators():

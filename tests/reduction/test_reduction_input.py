@@ -239,8 +239,8 @@ def test_unhappy_parameters_get_a_sentence(options, sentence):
 
 
 NO_MACHINE = {
-    "forest": (lambda X, y: RandomForestClassifier(2).fit(X, y), "no fitted kernel classifier"),
-    "LinearSVC": (lambda X, y: LinearSVC().fit(X, y), "no fitted kernel classifier"),
+    "forest": (lambda X, y: RandomForestClassifier(2).fit(X, y), "no fitted kernel machine"),
+    "LinearSVC": (lambda X, y: LinearSVC().fit(X, y), "no fitted kernel machine"),
     "density": (lambda X, y: SparseKernelDensity().fit(X), "no classifier|no fitted kernel"),
     "pipeline": (
         lambda X, y: make_pipeline(StandardScaler(), SVC()).fit(X, y),

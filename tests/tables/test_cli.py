@@ -7,19 +7,22 @@ import os
 import re
 import subprocess
 import sys
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from rich.console import Console
 from sklearn.svm import SVC
 
-from zeronorm import __version__
-from zeronorm.base.progress import counting_bar
+from zeronorm import SparseSVC, __version__
 from zeronorm.classifiers import sparse_svc
-from zeronorm.tables import cli, comparison
+from zeronorm.exceptions import PoorFitWarning
+from zeronorm.model import Model
+from zeronorm.tables import cli, comparison, screen
 from zeronorm.tables.comparison import Contender, Plan, Rows, compare, time_prediction
 from zeronorm.tables.model import TableEncoder, TableModel
 from zeronorm.tables.reading import Column, read_table
+from zeronorm.tables.selection import choose_columns
 
 
 def make_rows(n_rows=90, seed=0, n_classes=2):
@@ -96,13 +99,13 @@ class TestFit:
         for label in (
             "│ error ",
             "kernel terms",
-            "fit time",
+            "time to choose and fit",
             "time to predict 100 000 rows",
             "size of the saved model",
         ):
             assert out.count(label) == 1
         assert out.count("±") == 3  # twice in the table, once in what it says below
-        assert out.count("90 rows") == 4
+        assert out.count("90 rows") == 2
 
     def test_the_full_grid(self, run, data):
         code, out, _ = run("fit", data, "--target", "answer", "--folds", 3, "--n-jobs", 1)
@@ -116,7 +119,7 @@ class TestFit:
         assert f"Saved SparseSVC as {out_path}." in err
         document = json.loads(out_path.read_text())
         terms = next(line for line in out.splitlines() if "kernel terms" in line)
-        assert terms.split()[-2] == str(len(document["expansion"]["coef"]))
+        assert terms.split()[-2] == str(len(document["model"]["function"]["coef"]))
         size = next(line for line in out.splitlines() if "saved model" in line)
         assert f"{out_path.stat().st_size / 1000:.1f} kB" in size
         assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "model.json"]
@@ -141,26 +144,37 @@ class TestFit:
 
     def test_a_large_file_is_tuned_on_a_draw(self, fit, data, monkeypatch):
         monkeypatch.setattr(comparison, "TUNING_ROWS", 30)
-        monkeypatch.setattr(comparison, "SVC_ROWS", 40)
+        monkeypatch.setattr(screen, "TUNING_ROWS", 30)
+        svc, sparse = comparison.CONTENDERS
+        monkeypatch.setattr(comparison, "CONTENDERS", (replace(svc, max_rows=40), sparse))
         code, out, _ = fit(data)
         assert code == 0
-        tuned = next(line for line in out.splitlines() if "tuned on" in line)
+        assert "Choices are made by fits on at most 30 rows." in " ".join(out.split())
         fitted = next(line for line in out.splitlines() if "fitted on" in line)
-        assert tuned.count("30 of 90 rows") == 2
         assert fitted.count("40 of 90 rows") == 1
         assert fitted.count("90 rows") == 2
 
     def test_a_fit_that_does_not_converge_is_reported(self, fit, data, monkeypatch):
-        def impatient(n_terms="auto"):
-            return [
-                Contender(name, lambda *_: SVC(gamma=1.0, max_iter=1), 0)
-                for name in ("SVC", "other")
-            ]
-
-        monkeypatch.setattr(comparison, "contenders", impatient)
+        impatient = [
+            Contender(name, lambda *_: SVC(gamma=1.0, max_iter=1)) for name in ("SVC", "other")
+        ]
+        monkeypatch.setattr(comparison, "CONTENDERS", impatient)
         code, _, err = fit(data)
         assert code == 0
         assert "SVC did not converge: Solver terminated early" in err
+        assert "other did not converge" in err
+
+    def test_a_fit_that_guesses_is_reported(self, fit, data, monkeypatch):
+        class Guess(SVC):
+            def fit(self, X, y):
+                warnings.warn("No better than guessing.", PoorFitWarning, stacklevel=2)
+                return super().fit(X, y)
+
+        guessing = [Contender(name, lambda *_: Guess(gamma=1.0)) for name in ("SVC", "other")]
+        monkeypatch.setattr(comparison, "CONTENDERS", guessing)
+        code, _, err = fit(data)
+        assert code == 0
+        assert err == "SVC: No better than guessing.\nother: No better than guessing.\n"
 
     def test_a_number_of_terms(self, fit, data):
         code, out, _ = fit(data, "--terms", 3)
@@ -215,7 +229,7 @@ class TestRoundTrip:
         results = compare(Rows(X, target.codes, TableEncoder(columns)), Plan(folds=3))
         for result in results:
             final = result.final
-            model = TableModel("answer", target.classes, final.encoder, final.expansion)
+            model = TableModel.of_classes("answer", target.classes, final.encoder, final.classifier)
             restored = TableModel.from_dict(json.loads(model.to_json()))
             expected = [target.classes[code] for code in final.predict(X)]
             assert restored.predict(table) == expected
@@ -398,7 +412,7 @@ class TestBadInput:
         fit(data, "--out", model)
         document = json.loads(model.read_text())
         del document["checksum"]
-        document["expansion"]["kernel"] |= {"name": "poly", "degree": 2.5}
+        document["model"]["function"]["kernel"] |= {"name": "poly", "degree": 2.5}
         model.write_text(json.dumps(document))
         result = run("predict", model, data, "--out", out_path)
         assert_one_sentence(*result, r"data.csv, line \d+: the poly kernel .* no finite value")
@@ -435,7 +449,7 @@ class TestBadInput:
         link.symlink_to(model)
         assert fit(data, "--out", link)[0] == 0
         assert link.is_symlink()
-        assert TableModel.load(model).classes == ("no", "yes")
+        assert TableModel.load(model).model.classes_.tolist() == ["no", "yes"]
 
     def test_a_disk_that_is_full(self, fit, data, tmp_path, monkeypatch):
         def full_disk(*_):
@@ -494,18 +508,18 @@ class TestComparison:
         X = np.column_stack([np.arange(n_rows), y + rng.normal(size=n_rows)])
         searched, fitted = [], []
 
-        def choose(rows, counter, plan):
+        def choose(rows, plan):
             searched.append(set(rows.X[:, 0].astype(int)))
-            return comparison.choose_svc(rows, counter, plan)
+            return comparison.choose_svc(rows, plan)
 
         class Encoder(TableEncoder):
             def fit(self, X, y=None):
                 fitted.append(set(X[:, 0].astype(int)))
                 return super().fit(X)
 
-        contender = Contender("SVC", choose, 1)
         encoder = Encoder([Column("row"), Column("x")])
-        comparison.measure(contender, Rows(X, y, encoder), Plan(folds=folds))
+        rows = Rows(X, y, encoder)
+        comparison.measure(Contender("SVC", choose), rows, Plan(folds=folds), lambda text: None)
 
         everything = set(range(n_rows))
         held_out = [everything - rows for rows in searched]
@@ -524,7 +538,8 @@ class TestComparison:
         one, two = (compare(rows, Plan(folds=3, n_jobs=n_jobs)) for n_jobs in (1, 2))
         for a, b in zip(one, two, strict=True):
             assert a.fold_errors.tolist() == b.fold_errors.tolist()
-            assert a.final.expansion.to_dict() == b.final.expansion.to_dict()
+            models = [Model.from_estimator(r.final.classifier).to_dict() for r in (a, b)]
+            assert models[0] == models[1]
 
     def test_a_draw_keeps_every_class(self):
         y = np.repeat([0, 1, 2], [900, 95, 5])
@@ -535,26 +550,30 @@ class TestComparison:
         assert rows.draw(1000, random_state=0) is rows
         assert rows.draw(None, random_state=0) is rows
 
-    def test_C_follows_the_number_of_rows(self, small_grid, monkeypatch):
-        """The losses of a large file must weigh as much in sum as those of the draw."""
-        monkeypatch.setattr(comparison, "TUNING_ROWS", 50)
+    def test_the_sparse_classifier_is_fitted_once_on_all_rows(self, small_grid, monkeypatch):
+        """It chooses by itself; neither its choice nor its scaling of C is done again."""
+        seen = []
+        fit = SparseSVC.fit
+
+        def record(self, X, y):
+            seen.append((len(y), self.C, self.gamma, self.n_terms))
+            return fit(self, X, y)
+
+        monkeypatch.setattr(SparseSVC, "fit", record)
         y = np.arange(200) % 2
         X = (3.0 * y + np.random.default_rng(0).normal(size=200))[:, None]
         rows = Rows(X, y, TableEncoder([Column("x")]))
-        plain, sparse = (
-            comparison.tune_and_fit(contender, rows, Plan())
-            for contender in comparison.contenders()
-        )
-        assert sparse.classifier.C == pytest.approx(1.0 * 50 / 200)
-        assert plain.classifier.C in comparison.SVC_C_VALUES
-        assert sparse.classifier.n_terms in (1, 2)
+        fitted = comparison.choose_and_fit(comparison.CONTENDERS[1], rows, Plan())
+        assert seen == [(200, "cv", "cv", "auto")]
+        assert fitted.fitted_rows == 200
+        assert (fitted.C, fitted.gamma) == (fitted.classifier.C_, fitted.classifier.gamma_)
 
-    def test_a_short_fit_is_timed_three_times(self, monkeypatch):
-        clock = iter([0.0, 0.1, 1.0, 1.05, 2.0, 2.3, 10.0, 19.0])
+    def test_the_time_is_that_of_choosing_and_fitting(self, monkeypatch):
+        clock = iter([0.0, 7.5])
         monkeypatch.setattr(comparison.time, "perf_counter", clock.__next__)
-        X, y = np.array([[0.0], [1.0]]), np.array([0, 1])
-        assert comparison.time_fit(SVC(), X, y) == pytest.approx(0.05)
-        assert comparison.time_fit(SVC(), X, y) == pytest.approx(9.0)
+        rows = Rows(np.array([[0.0], [1.0]]), np.array([0, 1]), TableEncoder([Column("x")]))
+        contender = Contender("SVC", lambda *_: SVC())
+        assert comparison.choose_and_fit(contender, rows, Plan()).seconds == 7.5
 
     def test_prediction_is_timed_on_enough_rows(self, monkeypatch):
         seen = []
@@ -562,46 +581,44 @@ class TestComparison:
         assert time_prediction(lambda X: seen.append(X.shape), np.ones((7, 2))) == 100.0
         assert seen == [(1000, 2)] * 3  # a second for 1 000 rows is slow: no more of them
 
-    def test_every_fit_is_counted(self, small_grid, tmp_path):
-        counter = tmp_path / "count"
-        counter.touch()
+    def test_progress_by_folds_and_contenders(self, small_grid):
         y = np.arange(30) % 2
-        X = (y + np.linspace(0, 1, 30))[:, None]
-        plan = Plan(folds=3, counter_path=str(counter))
-        compare(Rows(X, y, TableEncoder([Column("x")])), plan)
-        assert counter.stat().st_size == comparison.count_fits(3)
+        rows = Rows((y + np.linspace(0, 1, 30))[:, None], y, TableEncoder([Column("x")]))
+        told = []
+        compare(rows, Plan(folds=3), lambda share, text: told.append((share, text)))
+        assert [share for share, _ in told] == [step / 8 for step in range(8)]
+        assert told[0][1] == "SVC, fold 1 of 3" and told[-1][1] == "SparseSVC, all rows"
+
+    def test_progress_of_a_selection(self):
+        y = np.arange(30) % 2
+        X = np.column_stack([y, np.linspace(0, 1, 30)])
+        rows = Rows(X, y, TableEncoder([Column("x"), Column("z")]))
+        told = []
+        choose_columns(rows, Plan(folds=3), 2, update=told.append)
+        assert told == [0.25, 0.5, 0.75]
 
 
-class TestProgressBar:
-    def test_it_follows_the_file(self):
-        screen = io.StringIO()
-        console = Console(file=screen, force_terminal=True, width=80)
-        with counting_bar(console, 4, "fitting") as path, open(path, "ab") as file:
-            file.write(b"...")
-        assert "75%" in screen.getvalue()
-
-    def test_none_where_nobody_looks(self):
-        screen = io.StringIO()
-        with counting_bar(Console(file=screen), 4, "fitting") as path:
-            assert path is None
-        assert screen.getvalue() == ""
+def test_a_bar_on_a_terminal_only(fit, data, monkeypatch):
+    assert "choosing and fitting" not in fit(data)[2]
+    monkeypatch.setenv("FORCE_COLOR", "1")  # how rich is told that it writes to a terminal
+    assert "choosing and fitting" in fit(data)[2]
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0.00123, "1.2 ms"), (0.45, "450 ms"), (12.34, "12.3 s")]
 )
 def test_durations(seconds, text):
-    assert cli._duration(seconds) == text
+    assert screen._duration(seconds) == text
 
 
 @pytest.mark.parametrize(("number", "text"), [(100, "100"), (0.046123, "0.046"), (3.4, "3.4")])
 def test_short_numbers(number, text):
-    assert cli._short(number) == text
+    assert screen._short(number) == text
 
 
 @pytest.mark.parametrize(("n_bytes", "text"), [(950, "0.9 kB"), (2_500_000, "2.5 MB")])
 def test_sizes(n_bytes, text):
-    assert cli._size(n_bytes) == text
+    assert screen._size(n_bytes) == text
 
 
 def test_version(run):

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from zeronorm import KernelExpansion, files
+from zeronorm.decisions import Classes, DecisionRule
 from zeronorm.kernels import Kernel
+from zeronorm.model import Model
 from zeronorm.tables.model import CategoryEncoding, TableEncoder, TableModel
 from zeronorm.tables.reading import MISSING_CODE, Column, Table, TableError
 
@@ -25,9 +27,18 @@ def table_model(kernel=None):
     f = KernelExpansion(
         encoder.transform(X), [1.0, -1.0, 0.5], 0.1, kernel or Kernel("rbf", gamma=0.5)
     )
-    return TableModel("y", ("no", "yes"), encoder, f)
+    return TableModel("y", encoder, Model(f, Classes(["no", "yes"])))
 
 
+def first_version(classes=("no", "yes"), f=None):
+    """A description of a table model as version 1 had it."""
+    data = table_model().to_dict()
+    f = data.pop("model")["function"] if f is None else f.to_dict()
+    data.pop("model", None)
+    return data | {"version": 1, "classes": list(classes), "expansion": f}
+
+
+RBF = Kernel("rbf")
 MODELS = {"expansion": expansion, "table": table_model}
 ROWS = Table("new.csv", {"n": ("1", "-4", ""), "t": ("red", "blue", "?")}, [2, 3, 4])
 
@@ -85,7 +96,7 @@ class TestChecksum:
         assert len(kept) == len(lines) - 1
         path.write_text("\n".join(kept))
         read = type(model).load(path)
-        assert getattr(read, "expansion", read).kernel.gamma == 0.7
+        assert '"gamma": 0.7' in files.model_text(read.to_dict())
 
     def test_a_file_of_the_first_version_has_none(self, model, path):
         path.write_text(files.readable_json(model.to_dict()))
@@ -145,12 +156,12 @@ class TestKeys:
         with pytest.raises(TableError, match="model.json is damaged"):
             TableModel.load(path)
         path.write_text(text.replace('"yes"', '"\\ud83d\\ude00"'))
-        assert TableModel.load(path).classes == ("no", "\N{GRINNING FACE}")
+        assert TableModel.load(path).model.classes_.tolist() == ["no", "\N{GRINNING FACE}"]
 
     def test_deep_files(self, model, path):
         """Also those that are just not too deep to be read."""
         model.save(path)
-        edit(path, lambda document: document.get("expansion", document).update(coef="deep"))
+        edit(path, lambda d: d.get("model", {"function": d})["function"].update(coef="deep"))
         text = path.read_text()
         for depth in (1, 100, *range(800, 1010)):
             path.write_text(text.replace('"deep"', "[" * depth + "]" * depth))
@@ -224,9 +235,8 @@ class TestValues:
         np.testing.assert_array_equal(f.decision_function(np.arange(8.0).reshape(2, 4)), [6, 18])
 
     def test_no_table_has_precomputed_values(self):
-        data = table_model().to_dict()
+        data = first_version(f=KernelExpansion([[7]], [1.0], 0.0, Kernel("precomputed")))
         data["columns"] = data["columns"][:1]
-        data["expansion"] = KernelExpansion([[7]], [1.0], 0.0, Kernel("precomputed")).to_dict()
         with pytest.raises(ValueError, match="a precomputed kernel has no values for rows"):
             TableModel.from_dict(data)
 
@@ -234,12 +244,14 @@ class TestValues:
     def test_rows_without_a_finite_value_have_no_class(self, n_classes):
         """A poly kernel of degree 2.5 is NaN where the inner product is negative."""
         model = table_model(Kernel("poly", gamma=1.0, degree=2.5))
-        f = model.expansion
+        f, rule = model.model.expansion_, None
         if n_classes > 2:
             votes = 4 if n_classes == 4 else None
             coef = np.ones((f.n_terms, 6 if votes else 3))
             f = KernelExpansion(f.vectors, coef, coef[0], f.kernel, vote_classes=votes)
-        model = TableModel("y", tuple("abcd"[:n_classes]), model.encoder, f)
+            rule = DecisionRule(n_classes, is_pairs=n_classes == 4)
+        classes = Classes(list("abcd"[:n_classes]), rule)
+        model = TableModel("y", model.encoder, Model(f, classes))
         restored = TableModel.from_dict(json.loads(model.to_json()))
         with pytest.raises(TableError, match="new.csv, line 2: the poly kernel .* no finite value"):
             restored.predict(ROWS)
@@ -259,18 +271,15 @@ class TestValues:
         np.testing.assert_array_equal(values, expected)
 
     def test_two_classes_of_one_name(self):
-        with pytest.raises(ValueError, match="'classes' are not all different"):
-            TableModel.from_dict(table_model().to_dict() | {"classes": ["no", "no"]})
+        with pytest.raises(ValueError, match="not two or more different labels"):
+            TableModel.from_dict(first_version(["no", "no"]))
 
     def test_votes_for_fewer_classes_than_there_are(self):
         """Four classes have six pairs; six classes have six outputs."""
-        model = table_model()
-        votes = KernelExpansion(
-            model.expansion.vectors, np.ones((3, 6)), np.zeros(6), Kernel("rbf"), vote_classes=4
-        )
-        data = model.to_dict() | {"classes": list("abcdef"), "expansion": votes.to_dict()}
+        vectors = table_model().model.expansion_.vectors
+        votes = KernelExpansion(vectors, np.ones((3, 6)), np.zeros(6), RBF, vote_classes=4)
         with pytest.raises(ValueError, match="6 classes do not go with 6 outputs"):
-            TableModel.from_dict(data)
+            TableModel.from_dict(first_version("abcdef", votes))
 
     @pytest.mark.parametrize("level", ["NA", "", " red"])
     def test_levels_that_no_cell_can_have(self, level):

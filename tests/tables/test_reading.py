@@ -9,7 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from zeronorm import KernelExpansion
+from zeronorm.decisions import Classes
 from zeronorm.kernels import Kernel
+from zeronorm.model import Model
 from zeronorm.tables import reading as tabular
 from zeronorm.tables.model import TableEncoder, TableModel, check_output, save_text
 from zeronorm.tables.reading import (
@@ -234,7 +236,7 @@ def example_model():
     encoder = TableEncoder(columns).fit(X)
     vectors = encoder.transform(X)
     expansion = KernelExpansion(vectors, [1.0, -1.0, 0.5], 0.1, Kernel("rbf", gamma=0.5))
-    return TableModel("y", ("no", "yes"), encoder, expansion)
+    return TableModel("y", encoder, Model(expansion, Classes(["no", "yes"])))
 
 
 class TestModelFile:
@@ -253,8 +255,8 @@ class TestModelFile:
         text = example_model().to_json()
         document = json.loads(text)
         assert document["format"] == "zeronorm-table-model"
-        assert document["version"] == 1
-        assert document["classes"] == ["no", "yes"]
+        assert document["version"] == 2
+        assert document["model"]["decision"]["labels"] == ["no", "yes"]
         assert document["columns"][1] == {
             "name": "t",
             "kind": "category",
@@ -264,10 +266,9 @@ class TestModelFile:
 
     def test_several_classes_by_the_largest_output(self, table_of):
         model = example_model()
-        expansion = KernelExpansion(
-            model.expansion.vectors, np.eye(3), np.zeros(3), model.expansion.kernel
-        )
-        model = TableModel("y", ("a", "b", "c"), model.encoder, expansion)
+        f = model.model.expansion_
+        expansion = KernelExpansion(f.vectors, np.eye(3), np.zeros(3), f.kernel)
+        model = TableModel("y", model.encoder, Model(expansion, Classes(["a", "b", "c"])))
         assert model.predict(table_of("n,t\n1,blue\n3,red\n,\n")) == ["a", "b", "c"]
 
     @pytest.mark.parametrize(
@@ -327,7 +328,10 @@ class TestModelFile:
         (tmp_path / "none").mkdir()
         example_model().save(link)
         assert link.is_symlink()
-        assert TableModel.load(tmp_path / "none" / "model.json").classes == ("no", "yes")
+        assert TableModel.load(tmp_path / "none" / "model.json").model.classes_.tolist() == [
+            "no",
+            "yes",
+        ]
 
     def test_output_names_that_lead_nowhere(self, tmp_path):
         (tmp_path / "loop").symlink_to(tmp_path / "loop")

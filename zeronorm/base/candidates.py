@@ -105,7 +105,7 @@ class SparseKernelClassifier(KernelClassifier):
 
     def _equal_rows(self, training: TrainingRows, indices: np.ndarray) -> np.ndarray:
         """For each index, which of the indices holds the first row that is equal to it."""
-        if training.kernel.name == "precomputed":
+        if training.kernel.is_precomputed:
             return np.arange(len(indices))
         labels = training.codes[indices] if self._signed_by_label() else None
         return first_equal(training.data[indices], labels)

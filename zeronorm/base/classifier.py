@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from abc import ABCMeta, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -19,7 +19,9 @@ from zeronorm.base.labels import check_sample_weight, class_codes, class_weights
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import Learned, TrainingRows, check_cost
 from zeronorm.checks import all_or_nothing, check_positive
+from zeronorm.decisions import Classes, check_finite
 from zeronorm.exceptions import PoorFitWarning
+from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
 
 
@@ -38,6 +40,9 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     class_weight: Any = None
     tol: float = 1e-4
     random_state: Any = None
+
+    #: What turns decision values into probabilities, where the classifier has them.
+    _link: ClassVar[Any] = None
 
     @abstractmethod
     def _learn(self, training: TrainingRows) -> Learned:
@@ -163,12 +168,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         check_is_fitted(self, "expansion_")
         X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
         values = self.expansion_.decision_function(X)
-        if not np.isfinite(values).all():
-            raise ValueError(
-                "Some decision values are not finite: these rows lie far outside what the "
-                f"{self.expansion_.kernel.name} kernel can represent. Scale them like the "
-                "training data."
-            )
+        check_finite(values, self.expansion_.kernel_name)
         return values
 
     def predict(self, X: Any) -> np.ndarray:
@@ -184,11 +184,9 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         ndarray of shape (n_samples,)
             Class labels.
         """
-        return predicted_classes(self.decision_function(X), self.classes_)
+        values = self.decision_function(X)
+        return Classes(self.classes_).predict(values)
 
-
-def predicted_classes(values: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Classes of decision values: of their sign for two classes, of the largest beyond."""
-    if values.ndim == 1:
-        return classes[(values > 0).astype(np.intp)]
-    return classes[values.argmax(axis=1)]
+    def _model_parts(self) -> tuple[KernelExpansion, Classes]:
+        """Return what was learned, and how it decides."""
+        return self.expansion_, Classes(self.classes_, link=self._link)

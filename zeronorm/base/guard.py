@@ -24,6 +24,7 @@ from sklearn.svm import SVC
 
 from zeronorm.base.sampling import stratified_folds, stratified_rows
 from zeronorm.base.training_set import Learned, TrainingRows, rescaled_cost
+from zeronorm.decisions import DecisionRule
 from zeronorm.kernels import variance_of
 
 #: A model is suspicious that is wrong on this share as many rows as guessing, or right on less than
@@ -116,7 +117,7 @@ class KernelFit:
     def reference(self, indices: np.ndarray) -> tuple[Any, str]:
         """Rows and rbf, or the kernel's own values where the rows are not plain features."""
         training, data = self.training, self.training.data[indices]
-        if training.kernel.name == "precomputed":
+        if training.kernel.is_precomputed:
             values = data[:, training.rows[indices]]  # libsvm takes no sparse kernel matrix
             return values.toarray() if sparse.issparse(values) else values, "precomputed"
         if training.kernel.name == "callable":
@@ -128,7 +129,7 @@ class KernelFit:
 
     def _of_values(self, values: np.ndarray, learned: Learned) -> np.ndarray:
         scores = values @ learned.expansion.coef + learned.expansion.intercept
-        return scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.intp)
+        return DecisionRule(max(2, scores.shape[1])).codes(scores)
 
 
 class LinearFit:

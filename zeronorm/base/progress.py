@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 
@@ -39,32 +36,3 @@ def progress_bar(
     with Progress(*columns, console=screen, transient=True) as bar:
         task = bar.add_task(description, total=1.0, text="")
         yield lambda share, text="": bar.update(task, completed=share, text=text)
-
-
-@contextmanager
-def counting_bar(console: Any, total: int, description: str) -> Iterator[str | None]:
-    """Show a bar that follows the size of a file, whose name it yields; none if nobody looks."""
-    if not console.is_terminal:
-        yield None
-        return
-    with (
-        tempfile.NamedTemporaryFile(prefix="zeronorm-progress-") as file,
-        progress_bar(description, console=console) as update,
-    ):
-        finished = threading.Event()
-
-        def show_count() -> None:
-            update(Path(file.name).stat().st_size / total)
-
-        def follow() -> None:
-            while not finished.wait(0.2):
-                show_count()
-
-        follower = threading.Thread(target=follow, daemon=True)
-        follower.start()
-        try:
-            yield file.name
-        finally:
-            finished.set()
-            follower.join()
-            show_count()

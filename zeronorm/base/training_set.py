@@ -45,7 +45,7 @@ class TrainingRows:
 
     def vectors(self, indices: np.ndarray) -> Any:
         """Expansion vectors of the rows at these indices."""
-        if self.kernel.name == "precomputed":
+        if self.kernel.is_precomputed:
             # The vectors of a precomputed kernel are the columns of its matrix.
             return self.rows[indices][:, None]
         return self.data[indices]
@@ -95,7 +95,7 @@ class TrainingProblem:
 
     def gram(self, purpose: str) -> np.ndarray:
         """Kernel matrix of the candidates, which must be positive semidefinite for ``purpose``."""
-        if self.kernel.name == "precomputed":
+        if self.kernel.is_precomputed:
             gram = self.values[self.indices]
         else:
             gram = self.kernel.matrix(self.vectors, self.vectors)

@@ -122,7 +122,7 @@ class CrossEntropySVC(SparseKernelClassifier):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     expansion_ : KernelExpansion
-        The learned function; ``expansion_.save`` writes it.
+        The learned function.
     n_terms_ : int
         Number of kernel terms.
     support_ : ndarray of shape (n_terms,)
@@ -223,7 +223,7 @@ class CrossEntropySVC(SparseKernelClassifier):
 
     def _is_precomputed(self) -> bool:
         if isinstance(self.candidates, KernelExpansion):
-            return self.candidates.kernel.name == "precomputed"
+            return self.candidates.kernel.is_precomputed
         if self._is_second_phase():
             return get_tags(self.candidates).input_tags.pairwise
         return super()._is_precomputed()

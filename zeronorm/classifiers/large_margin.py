@@ -72,7 +72,7 @@ KernelExpansion, default="greedy"
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     expansion_ : KernelExpansion
-        The learned function; ``expansion_.save`` writes it.
+        The learned function.
     n_terms_ : int
         Number of kernel terms.
     support_vectors_ : ndarray of shape (n_terms, n_features)

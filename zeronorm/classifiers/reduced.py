@@ -65,7 +65,7 @@ class ReducedSVC(SparseKernelClassifier):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     expansion_ : KernelExpansion
-        The learned function; ``expansion_.save`` writes it.
+        The learned function.
     n_terms_ : int
         Number of kernel terms.
     support_ : ndarray of shape (n_terms,)
@@ -131,7 +131,7 @@ class ReducedSVC(SparseKernelClassifier):
         pool = max(DRAWN_FROM, DRAWN_FROM_EACH * self.n_terms)
         if len(indices) > pool:
             indices = stratified_rows(codes, pool, random)
-        if training.kernel.name != "precomputed":
+        if not training.kernel.is_precomputed:
             # In sorted order the draw depends neither on the order of the rows nor on repetitions.
             rows = training.data[indices]
             rows = rows.toarray() if sparse.issparse(rows) else rows

@@ -23,7 +23,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import Fit, TrainingProblem
@@ -70,7 +69,7 @@ class RelevanceVectorClassifier(ProbabilisticClassifier):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     expansion_ : KernelExpansion
-        The learned function; ``expansion_.save`` writes it.
+        The learned function.
     n_terms_ : int
         Number of kernel terms (relevance vectors).
     support_ : ndarray of shape (n_terms,)
@@ -133,13 +132,11 @@ class RelevanceVectorClassifier(ProbabilisticClassifier):
     tol: float = 1e-3
     max_iter: int = 500
 
+    _link = "logistic"
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_integer("max_iter", self.max_iter, least=1)
-
-    @staticmethod
-    def _probability(values: np.ndarray) -> np.ndarray:
-        return expit(values)
 
     def _solve(self, problem: TrainingProblem) -> Fit:
         basis = Basis(problem.values, problem.cost)

@@ -25,9 +25,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from scipy.special import ndtr
-
 from zeronorm.base.outputs import join_reweighted
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import Fit, TrainingProblem
@@ -74,7 +71,7 @@ class SparseProbitClassifier(ProbabilisticClassifier):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     expansion_ : KernelExpansion
-        The learned function; ``expansion_.save`` writes it.
+        The learned function.
     n_terms_ : int
         Number of kernel terms.
     support_ : ndarray of shape (n_terms,)
@@ -129,13 +126,11 @@ class SparseProbitClassifier(ProbabilisticClassifier):
     candidates: Any = "auto"
     max_iter: int = 100
 
+    _link = "probit"
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_integer("max_iter", self.max_iter, least=1)
-
-    @staticmethod
-    def _probability(values: np.ndarray) -> np.ndarray:
-        return ndtr(values)
 
     def _solve(self, problem: TrainingProblem) -> Fit:
         # The probabilities of one class against the rest need the rows as they are: no factors.

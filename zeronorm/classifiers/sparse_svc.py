@@ -98,7 +98,7 @@ class SparseSVC(KernelClassifier):
     C_, gamma_ : float
         The cost and the width that were chosen.
     expansion_ : KernelExpansion
-        The learned function; ``expansion_.save`` writes it.
+        The learned function.
     n_terms_ : int
         Number of kernel terms.
     support_vectors_ : ndarray of shape (n_terms, n_features)

@@ -61,7 +61,7 @@ class SparsityControlledSVC(SparseKernelClassifier):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     expansion_ : KernelExpansion
-        The learned function; ``expansion_.save`` writes it.
+        The learned function.
     n_terms_ : int
         Number of kernel terms.
     support_ : ndarray of shape (n_terms,)

@@ -39,9 +39,10 @@ from zeronorm.base.candidates import ALL_CANDIDATES, AUTO_CANDIDATES
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_integer, is_number
+from zeronorm.decisions import Density
 from zeronorm.expansion import KernelExpansion
-from zeronorm.kernels import Kernel, row_blocks
-from zeronorm.solvers.mixture.kernel_mixture import KernelMixture, climb, log_height, log_mixture
+from zeronorm.kernels import Kernel
+from zeronorm.solvers.mixture.kernel_mixture import KernelMixture, climb, log_density, log_height
 from zeronorm.solvers.reweighting.loop import Reweighted
 
 #: Range of C, beyond which the sum of the likelihood and the penalty is one of them.
@@ -98,8 +99,8 @@ class SparseKernelDensity(DensityMixin, BaseEstimator):
     n_terms_ : int
         Number of terms.
     expansion_ : KernelExpansion
-        The density as a kernel expansion; ``expansion_.save`` writes it. Not there in so many
-        dimensions that the height of one kernel is no floating-point number.
+        The density as a kernel expansion. Not there in so many dimensions
+        that the height of one kernel is no floating-point number.
     objective_ : float
         Negative log-likelihood plus penalty. The penalty is measured from a ten-thousandth of a
         row's weight, so the number compares rounds of one fit, not fits to different data.
@@ -308,12 +309,7 @@ class SparseKernelDensity(DensityMixin, BaseEstimator):
         """
         check_is_fitted(self, "weights_")
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        values = np.empty(len(X))
-        for block in row_blocks(len(X)):
-            with np.errstate(over="ignore"):
-                squared = cdist(X[block], self.support_vectors_, "sqeuclidean")
-            values[block] = log_mixture(squared, self.weights_, self.bandwidth_)
-        return values + log_height(self.bandwidth_, self.n_features_in_)
+        return log_density(X, self.support_vectors_, self.weights_, self.bandwidth_)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Compute the total log-likelihood of the rows.
@@ -365,5 +361,12 @@ class SparseKernelDensity(DensityMixin, BaseEstimator):
                 "The height of one kernel is no floating-point number in so many dimensions; "
                 "score_samples works with its logarithm."
             )
+        return self._expansion(coef)
+
+    def _expansion(self, coef: np.ndarray) -> KernelExpansion:
         kernel = Kernel("rbf", gamma=0.5 / self.bandwidth_**2)
         return KernelExpansion(self.support_vectors_, coef, 0.0, kernel)
+
+    def _model_parts(self) -> tuple[KernelExpansion, Density]:
+        """Return weights, and the bandwidth that makes a density of them."""
+        return self._expansion(self.weights_), Density(self.bandwidth_)

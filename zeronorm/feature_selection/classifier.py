@@ -11,7 +11,6 @@ Zero-norm on the slacks (section 3.2, q = 0): ``slack_norm=0``.
 
 from __future__ import annotations
 
-import math
 import warnings
 from dataclasses import field
 from typing import Any
@@ -20,17 +19,17 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from zeronorm.base.classifier import predicted_classes
 from zeronorm.base.guard import LinearFit, guessing_message
 from zeronorm.base.labels import class_codes, signed_targets
 from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import all_or_nothing, check_integer, check_positive
+from zeronorm.decisions import Classes
 from zeronorm.exceptions import PoorFitWarning
+from zeronorm.expansion import KernelExpansion
 from zeronorm.feature_selection.arom import AROMSelector, check_rounds, make_problem, rank_by_rounds
 from zeronorm.feature_selection.base import (
     Selection,
@@ -39,12 +38,9 @@ from zeronorm.feature_selection.base import (
     resolve_n_features,
     select_distinct,
 )
-from zeronorm.feature_selection.polynomial import SparsePolynomial
+from zeronorm.polynomial import SparsePolynomial, multiplicities, products
 from zeronorm.solvers.elimination.arom import fit_once
 from zeronorm.solvers.elimination.columns import Columns
-
-#: Numbers that the products of inputs may fill: 2 GB.
-MOST_VALUES = 250_000_000
 
 
 @with_parameters
@@ -212,18 +208,10 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         """Features to choose from, and their exponents where they are products."""
         if self.kernel == "linear":
             return X, None
-        n_terms = math.comb(X.shape[1] + self.degree, self.degree) - 1
-        if n_terms * X.shape[0] > MOST_VALUES:
-            raise ValueError(
-                f"{X.shape[1]} features have {n_terms} products of up to {self.degree}, too many "
-                f"for {X.shape[0]} rows in memory; take a smaller degree, or select features first "
-                "(AROMSelector)."
-            )
-        expansion = PolynomialFeatures(self.degree, include_bias=False)
         with np.errstate(all="ignore"):
-            values = expansion.fit_transform(X)
+            values, powers = products(X, self.degree)
         check_finite(values.data if sparse.issparse(values) else values)
-        return values, expansion.powers_
+        return values, powers
 
     def _rank(
         self, values: Any, multiplicity: np.ndarray, targets: np.ndarray, wanted: int | None
@@ -294,14 +282,7 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "polynomial_")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        with np.errstate(over="ignore", invalid="ignore"):
-            values = self.polynomial_.values(X)
-        if not np.isfinite(values).all():
-            raise ValueError(
-                "Some decision values are not finite: these rows are too large for the model. "
-                "Standardise the features, and new rows like those of training."
-            )
-        return values[:, 0] if values.shape[1] == 1 else values
+        return self.polynomial_.scores(self.polynomial_.outputs(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class of every row.
@@ -316,7 +297,15 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Class labels.
         """
-        return predicted_classes(self.decision_function(X), self.classes_)
+        values = self.decision_function(X)
+        return Classes(self.classes_).predict(values)
+
+    def _model_parts(self) -> tuple[KernelExpansion | SparsePolynomial, Classes]:
+        """Return what was learned, and how it decides."""
+        function: KernelExpansion | SparsePolynomial = self.polynomial_
+        if hasattr(self, "support_"):
+            function = self.polynomial_.linear_expansion(self.n_features_in_)
+        return function, Classes(self.classes_)
 
     def explain(self, digits: int = 3) -> str:
         """Write the decision function as a formula, the largest terms first.
@@ -340,9 +329,3 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         labels = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
         lines = self.polynomial_.formulas(names, digits)
         return "\n".join(f"{label}: {line}" for label, line in zip(labels, lines, strict=True))
-
-
-def multiplicities(powers: np.ndarray) -> np.ndarray:
-    """Return the number of ordered products with these exponents: t! / ∏ p_i!."""
-    factorials = np.array([math.factorial(k) for k in range(int(powers.sum(axis=1).max()) + 1)])
-    return factorials[powers.sum(axis=1)] / factorials[powers].prod(axis=1)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -13,10 +11,12 @@ from zeronorm.base.candidates import ALL_CANDIDATES
 from zeronorm.base.labels import signed_targets
 from zeronorm.base.training_set import check_cost, gap_warning
 from zeronorm.classifiers.cross_entropy import ROOM, CrossEntropySVC
+from zeronorm.decisions import DecisionRule
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.prototypes import LargeMargin, Prototypes
 from zeronorm.learned.reduced_set import ReducedSet, independent_terms
-from zeronorm.reduction.given_model import Decision, GivenModel, output_values
+from zeronorm.reduction.given_model import GivenModel, output_problems
+from zeronorm.reduction.problem import Limits, Reduced, Reduction, output_values
 from zeronorm.solvers.gram import check_semidefinite, whitened
 from zeronorm.solvers.linear_programs.hinge_subsets import HingeSubsets
 
@@ -28,98 +28,6 @@ RESTING = 1e-3
 
 #: Factor between the costs that the cross-entropy search tries, and most tries.
 COST_STEP, COST_TRIES = 3.0, 4
-
-
-@dataclass
-class Rows:
-    """Validated data: rows, labels (where needed), weights."""
-
-    X: Any
-    y: np.ndarray | None
-    weight: np.ndarray
-    is_weighted: bool
-
-
-@dataclass
-class Limits:
-    """What is asked of the result, and of the way to it."""
-
-    n_terms: int | None
-    max_error: float | None
-    tol: float
-    max_iter: int
-    random_state: Any
-
-    def is_met(self, found: Reduced) -> bool:
-        """Whether few enough decisions change."""
-        return self.max_error is None or found.changed <= self.max_error
-
-    def excess(self, terms: int) -> bool:
-        """Whether these are too many terms."""
-        return self.n_terms is not None and terms > self.n_terms
-
-
-@dataclass
-class Reduced:
-    """A smaller model, how it decides, the share of decisions that it changes, and a record."""
-
-    expansion: KernelExpansion
-    decision: Decision
-    changed: float = 0.0
-    n_iter: int = 1
-    warning: str | None = None
-
-
-@dataclass
-class Reduction:
-    """A reduction under way: the model, the data if there are any, and what has been tried."""
-
-    given: GivenModel
-    rows: Rows | None
-    history: dict[str, list[float]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        given = self.given
-        self.judged_on = given.expansion.vectors if self.rows is None else self.rows.X
-        self.weight = None if self.rows is None else self.rows.weight
-        self._before: np.ndarray | None = None
-
-    def as_it_is(self) -> Reduced:
-        """Return the model itself."""
-        others = {"residual": 0.0, "cost": self.history.get("cost", [0.0])[0]}
-        self.record(
-            terms=self.given.expansion.n_terms,
-            changed=0.0,
-            **{key: value for key, value in others.items() if key in self.history},
-        )
-        return Reduced(self.given.expansion, self.given.decision)
-
-    def judged(self, expansion: KernelExpansion, decision: Decision | None = None) -> Reduced:
-        """Compare a smaller model with the given one, on the data or else on its own vectors."""
-        given, decision = self.given, decision or self.given.decision
-        if self.judged_on.shape[0] == 0:  # a constant has no vectors to be judged on
-            return Reduced(expansion, decision)
-        if self._before is None:
-            self._before = given.decision.codes(given.expansion, self.judged_on)
-        is_other = decision.codes(expansion, self.judged_on) != self._before
-        return Reduced(expansion, decision, float(np.average(is_other, weights=self.weight)))
-
-    def weighted_rows(self) -> tuple[Any, np.ndarray, np.ndarray]:
-        """Rows that count, their class numbers, and their weights times those of the classes."""
-        assert self.rows is not None and self.rows.y is not None
-        counts = np.flatnonzero(self.rows.weight > 0)
-        codes = np.searchsorted(self.given.classes, self.rows.y[counts])
-        weight = self.rows.weight[counts]
-        return (
-            self.rows.X[counts],
-            codes,
-            weight * self.given.class_factors(codes, weight)[codes],
-        )
-
-    def record(self, **values: float) -> None:
-        """Write a line of the history."""
-        for key, value in values.items():
-            self.history.setdefault(key, []).append(value)
 
 
 # New vectors: the reduced set, and the modified reduced set.
@@ -230,7 +138,7 @@ def trained_again(
     features = given.expansion.kernel.matrix(X, current.vectors)
     features = whitened(features, current.factor)
     solutions = []
-    problems = given.decision.problems(codes)
+    problems = output_problems(given.rule, codes)
     for C, (part, target) in zip(given.costs(), problems, strict=True):
         check_cost(C * weight[part])
         task = LargeMargin(target[:, None], C * weight[part])
@@ -258,10 +166,10 @@ def search_among_vectors(
     if given.expansion.n_terms <= 1 or (is_small and limits.max_error is None):
         return reduction.as_it_is()
     seed = check_random_state(limits.random_state).randint(2**31 - 1)
-    decision = Decision(len(given.classes))
+    rule = DecisionRule(len(given.classes))
 
     def judged(expansion: KernelExpansion, cost: float, n_iter: int) -> Reduced:
-        found = reduction.judged(expansion, decision)
+        found = reduction.judged(expansion, rule)
         found.n_iter = n_iter
         reduction.record(terms=expansion.n_terms, changed=found.changed, cost=cost)
         return found
@@ -348,7 +256,7 @@ def own_gram(reduction: Reduction) -> np.ndarray:
     """Kernel matrix of the model's vectors; ValueError if it is not positive semidefinite."""
     expansion = reduction.given.expansion
     kernel = expansion.kernel
-    if kernel.name == "precomputed":
+    if kernel.is_precomputed:
         columns = expansion.vectors[:, 0].astype(np.intp)
         rows = reduction.rows
         if rows is None or rows.X.shape[0] != rows.X.shape[1]:

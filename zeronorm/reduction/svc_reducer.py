@@ -26,17 +26,12 @@ from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import check_cost
 from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_number
+from zeronorm.decisions import Classes
 from zeronorm.exceptions import PoorFitWarning
-from zeronorm.reduction.given_model import GivenModel, check_finite, check_kernel_machine
-from zeronorm.reduction.methods import (
-    Limits,
-    Reduced,
-    Reduction,
-    Rows,
-    drop_dependent,
-    place_vectors,
-    search_among_vectors,
-)
+from zeronorm.expansion import KernelExpansion
+from zeronorm.reduction.given_model import GivenModel, check_kernel_machine
+from zeronorm.reduction.methods import drop_dependent, place_vectors, search_among_vectors
+from zeronorm.reduction.problem import Limits, Reduced, Reduction, Rows, output_values
 
 METHODS = ("reduced_set", "modified", "cross_entropy", "exact")
 
@@ -88,7 +83,7 @@ class SVCReducer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     estimator_ : classifier
         The model that was made smaller.
     expansion_ : KernelExpansion
-        The smaller function; ``expansion_.save`` writes it.
+        The smaller function.
     n_terms_ : int
         Number of kernel terms.
     support_vectors_ : ndarray of shape (n_terms, n_features)
@@ -97,7 +92,7 @@ class SVCReducer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Coefficients; of the pairs of classes if the model is an SVC with several.
     intercept_ : ndarray of shape (n_outputs,)
         Constants.
-    decision_rule_ : Decision
+    decision_rule_ : DecisionRule
         How the outputs become a class: as in the model, except after "cross_entropy".
     changed_ : float
         Share of changed decisions, on the data given to ``fit`` or else on the model's vectors.
@@ -290,7 +285,7 @@ class SVCReducer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.support_vectors_ = reduced.expansion.vectors
         self.dual_coef_ = reduced.expansion.coef.T
         self.intercept_ = reduced.expansion.intercept
-        self.decision_rule_ = reduced.decision
+        self.decision_rule_ = reduced.rule
         self.changed_ = reduced.changed
         self.n_iter_ = reduced.n_iter
         self.history_ = {key: np.array(values) for key, values in reduction.history.items()}
@@ -314,10 +309,8 @@ class SVCReducer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Decision values; pairs of classes where the model is an SVC with
             ``decision_function_shape="ovo"``.
         """
-        X = self._checked(X)
-        values = self.expansion_.decision_function(X)
-        check_finite(values, self.expansion_)
-        return values
+        outputs = self._outputs(X)
+        return self.expansion_.scores(outputs)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class of every row, by the rule of the model.
@@ -332,11 +325,14 @@ class SVCReducer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Class labels.
         """
-        X = self._checked(X)
-        return self.classes_[self.decision_rule_.codes(self.expansion_, X)]
+        outputs = self._outputs(X)
+        return Classes(self.classes_, self.decision_rule_).predict(outputs)
 
-    def _checked(self, X: Any) -> Any:
+    def _model_parts(self) -> tuple[KernelExpansion, Classes]:
+        """Return what was learned, and how it decides."""
+        return self.expansion_, Classes(self.classes_, self.decision_rule_)
+
+    def _outputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "expansion_")
-        return validate_data(
-            self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False
-        )
+        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
+        return output_values(self.expansion_, X)

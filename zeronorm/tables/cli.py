@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
 from rich.console import Console
-from rich.table import Table as ScreenTable
-from rich.text import Text
 
 from zeronorm import __version__
-from zeronorm.base.progress import counting_bar
-from zeronorm.tables.comparison import Plan, Result, Rows, compare, count_fits
+from zeronorm.base.progress import progress_bar
+from zeronorm.tables.comparison import Plan, Rows, compare
 from zeronorm.tables.interruption import Interruption, ignore_signals, interruptible, start_workers
 from zeronorm.tables.model import TableEncoder, TableModel, check_output, save_text
 from zeronorm.tables.reading import (
@@ -30,7 +28,8 @@ from zeronorm.tables.reading import (
     read_target,
     to_matrix,
 )
-from zeronorm.tables.selection import ColumnChoice, choose_columns
+from zeronorm.tables.screen import choice_table, comparison_table
+from zeronorm.tables.selection import choose_columns
 
 app = typer.Typer(
     help="Sparse kernel classifiers for CSV files.",
@@ -108,21 +107,18 @@ def fit(
         _print_notes(notes)
         rows = Rows(to_matrix(table, columns), classes.codes, TableEncoder(columns))
         _check_terms(terms, len(rows.y), folds)
-        with counting_bar(
-            Console(stderr=True), count_fits(folds), "tuning and fitting"
-        ) as counter_path:
+        with _progress("choosing and fitting") as update:
             start_workers(n_jobs)
-            plan = Plan(folds, n_jobs, random_state, counter_path, terms or "auto")
-            results = compare(rows, plan)
+            plan = Plan(folds, n_jobs, random_state, terms or "auto")
+            results = compare(rows, plan, update)
         models = [
-            TableModel(target, classes.classes, r.final.encoder, r.final.expansion) for r in results
+            TableModel.of_classes(target, classes.classes, r.final.encoder, r.final.classifier)
+            for r in results
         ]
-        _print_notes(
-            f"{r.name} did not converge: {r.final.warning}" for r in results if r.final.warning
-        )
+        _print_notes(note for r in results for note in r.final.notes)
         with _screen():
             title = f"{data.name}: {target}"
-            Console().print(comparison_table(results, models, classes, title))
+            Console().print(comparison_table(results, models, classes, title, plan))
         if out is not None:
             ignore_signals()
             models[-1].save(out)
@@ -196,10 +192,10 @@ def select(
             _print_notes([f"There are {len(columns)} columns to select from; all are taken."])
             features = len(columns)
         rows = Rows(to_matrix(table, columns), classes.codes, TableEncoder(columns))
-        with counting_bar(Console(stderr=True), folds + 1, "selecting") as counter_path:
+        with _progress("selecting") as update:
             start_workers(n_jobs)
-            plan = Plan(folds, n_jobs, random_state, counter_path)
-            choice = choose_columns(rows, plan, features, norm)
+            plan = Plan(folds, n_jobs, random_state)
+            choice = choose_columns(rows, plan, features, norm, update)
         _print_notes([choice.warning] if choice.warning else [])
         with _screen():
             Console().print(choice_table(choice, classes, title=f"{data.name}: {target}"))
@@ -209,6 +205,12 @@ def select(
             ignore_signals()
             save_text(out, reduced)
             _print_notes([f"Saved '{target}' and {len(chosen)} columns as {out}."])
+
+
+def _progress(description: str) -> AbstractContextManager[Callable[..., None]]:
+    """Show a bar on a terminal, and nothing elsewhere."""
+    screen = Console(stderr=True)
+    return progress_bar(description, enabled=screen.is_terminal, console=screen)
 
 
 @contextmanager
@@ -292,88 +294,3 @@ def _training_rows(path: Path, target: str, folds: int) -> tuple[Table, Target]:
             "or take its rows out."
         )
     return table, classes
-
-
-def comparison_table(
-    results: Sequence[Result], models: Sequence[TableModel], classes: Target, title: str
-) -> ScreenTable:
-    """Return the table that `fit` prints: one column for each contender."""
-    folds = len(results[0].fold_errors)
-    n_rows = len(classes.codes)
-    screen = ScreenTable(
-        title=Text(title),
-        caption=Text(
-            f"Error: {folds}-fold cross-validation, everything chosen inside the training folds, "
-            f"± standard error. {_guessing(classes)} Times are of one core."
-        ),
-    )
-    screen.add_column()
-    for result in results:
-        screen.add_column(result.name, justify="right")
-    finals = [result.final for result in results]
-    lines = {
-        "error": [f"{_percent(r.error)} ± {100 * r.standard_error:.1f}" for r in results],
-        "kernel terms": [f"{model.expansion.n_terms}" for model in models],
-        "fit time": [_duration(final.fit_seconds) for final in finals],
-        "time to predict 100 000 rows": [_duration(r.prediction_seconds) for r in results],
-        "size of the saved model": [_size(len(model.to_json().encode())) for model in models],
-        "C, gamma": [f"{_short(f.classifier.C)}, {_short(f.classifier.gamma)}" for f in finals],
-        "tuned on": [_rows(final.tuned_rows, n_rows) for final in finals],
-        "fitted on": [_rows(final.fitted_rows, n_rows) for final in finals],
-    }
-    for label, cells in lines.items():
-        screen.add_row(label, *cells)
-    return screen
-
-
-def choice_table(choice: ColumnChoice, classes: Target, title: str) -> ScreenTable:
-    """Return the table that `select` prints: one line for each column, best first."""
-    screen = ScreenTable(
-        title=Text(title),
-        caption=Text(
-            "Error of a linear SVM on this column and those above it, "
-            f"{choice.folds}-fold cross-validation with the selection redone in every fold, "
-            f"± standard error. {_guessing(classes)}"
-        ),
-    )
-    screen.add_column("", justify="right")
-    screen.add_column("column")
-    screen.add_column("error", justify="right")
-    measured = zip(choice.sizes, choice.errors, choice.standard_errors, strict=True)
-    texts = {size: f"{_percent(error)} ± {100 * spread:.1f}" for size, error, spread in measured}
-    for rank, name in enumerate(choice.names, start=1):
-        screen.add_row(str(rank), Text(name), texts.get(rank, ""))
-    return screen
-
-
-def _guessing(classes: Target) -> str:
-    commonest = np.bincount(classes.codes).max() / len(classes.codes)
-    return f"Always guessing the commonest class: {_percent(1 - commonest)}."
-
-
-def _short(number: float) -> str:
-    return f"{float(f'{number:.2g}'):g}"  # two digits, and 100 rather than 1e+02
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 0.1:
-        return f"{1000 * seconds:.1f} ms"
-    if seconds < 1:
-        return f"{1000 * seconds:.0f} ms"
-    return f"{seconds:.1f} s"
-
-
-def _size(n_bytes: int) -> str:
-    if n_bytes < 1_000_000:
-        return f"{n_bytes / 1000:.1f} kB"
-    return f"{n_bytes / 1_000_000:.1f} MB"
-
-
-def _rows(used: int, total: int) -> str:
-    """Return how many rows were used, and of how many where it was not all of them."""
-    spaced = f"{used:,}".replace(",", " ")
-    return f"{spaced} rows" if used == total else f"{spaced} of {total:,} rows".replace(",", " ")

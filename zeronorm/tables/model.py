@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from zeronorm import __version__
+from zeronorm.decisions import Classes, DecisionRule
 from zeronorm.expansion import KernelExpansion
 from zeronorm.files import (
     check_length,
@@ -24,10 +26,11 @@ from zeronorm.files import (
     without_checksum,
     write_text,
 )
+from zeronorm.model import Model
 from zeronorm.tables.reading import MISSING, MISSING_CODE, Column, Table, TableError, to_matrix
 
 FORMAT = "zeronorm-table-model"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -181,27 +184,43 @@ def _field(item: Any, key: str, kind: type | tuple[type, ...]) -> Any:
 
 @dataclass(frozen=True)
 class TableModel:
-    """A kernel expansion that predicts the classes of raw CSV rows.
+    """A model that predicts the target of raw CSV rows.
 
     Parameters
     ----------
     target : str
         The name of the column it predicts.
-    classes : tuple of str
-        The classes, spelled as in the training file.
     encoder : TableEncoder
         The fitted preprocessing.
-    expansion : KernelExpansion
-        One output for two classes, else one output a class.
+    model : Model
+        What predicts from the features that the encoder makes.
     """
 
     target: str
-    classes: tuple[str, ...]
     encoder: TableEncoder
-    expansion: KernelExpansion
+    model: Model
 
-    def predict(self, table: Table) -> list[str]:
-        """Return the class of every row of `table`, which need not have the target column.
+    def __post_init__(self) -> None:
+        if get_tags(self.model).input_tags.pairwise:
+            raise ValueError("a precomputed kernel has no values for rows of a table")
+        n_features = sum(encoding.n_features for encoding in self.encoder.encodings_)
+        if self.model.n_features_in_ != n_features:
+            raise ValueError(
+                f"the columns make {n_features} features, the model takes "
+                f"{self.model.n_features_in_}"
+            )
+
+    @classmethod
+    def of_classes(
+        cls, target: str, classes: Sequence[str], encoder: TableEncoder, classifier: Any
+    ) -> TableModel:
+        """Return the model of a classifier that was fitted on the numbers of the classes."""
+        model = Model.from_estimator(classifier)
+        decision = Classes(classes, model.decision.rule, model.decision.link)
+        return cls(target, encoder, Model(model.function, decision))
+
+    def predict(self, table: Table) -> list[Any]:
+        """Return the prediction for every row of `table`, which need not have the target column.
 
         Raises
         ------
@@ -209,16 +228,16 @@ class TableModel:
             If the table lacks columns, or the model has no finite value for a row.
         """
         features = self.encoder.transform(to_matrix(table, self.encoder.columns))
-        values = self.expansion.decision_function(features)
-        is_finite = np.isfinite(values.reshape(len(values), -1)).all(axis=1)
+        values = self.model.function.outputs(features)
+        is_finite = np.isfinite(values).all(axis=1)
         if not is_finite.all():
             raise TableError(
                 f"{table.path}, line {table.lines[int(np.argmin(is_finite))]}: the "
-                f"{self.expansion.kernel.name} kernel of the model gives no finite value for this "
-                "row, so it has no class; check the row and the kernel's parameters in the model."
+                f"{self.model.function.kernel_name} kernel of the model gives no finite value for "
+                "this row, so it has no class; check the row and the kernel's parameters in the "
+                "model."
             )
-        codes = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
-        return [self.classes[code] for code in codes]
+        return self.model.decision.predict(values).tolist()
 
     def to_dict(self) -> dict[str, Any]:
         """Describe the model as plain data (numbers, strings, lists)."""
@@ -227,9 +246,8 @@ class TableModel:
             "version": VERSION,
             "written_by": f"zeronorm {__version__}",
             "target": self.target,
-            "classes": list(self.classes),
             "columns": self.encoder.to_list(),
-            "expansion": self.expansion.to_dict(),
+            "model": self.model.to_dict(),
         }
 
     def to_json(self) -> str:
@@ -241,22 +259,20 @@ class TableModel:
         """Rebuild a model from :meth:`to_dict`; a clear ``ValueError`` if it is damaged."""
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise ValueError(f"'format' is not '{FORMAT}'")
-        if data.get("version") != VERSION:
+        version = data.get("version")
+        if version not in (1, VERSION):
             raise ValueError(
-                f"written in version {data.get('version')!r} of the format; "
-                f"this zeronorm ({__version__}) reads version {VERSION}"
+                f"written in version {version!r} of the format; "
+                f"this zeronorm ({__version__}) reads versions 1 and {VERSION}"
             )
-        needed = ("target", "classes", "columns", "expansion")
-        data = without_checksum(data, ("format", "version", "written_by", *needed))
-        classes = tuple(_field(data, "classes", list))
-        if len(classes) < 2 or not all(isinstance(name, str) for name in classes):
-            raise ValueError("'classes' are not two or more texts")
-        if len(set(classes)) < len(classes):
-            raise ValueError("'classes' are not all different")
+        of_version = ("classes", "expansion") if version == 1 else ("model",)
+        keys = ("format", "version", "written_by", "target", "columns", *of_version)
+        data = without_checksum(data, keys)
         encoder = TableEncoder.from_list(_field(data, "columns", list))
-        expansion = KernelExpansion.from_dict(_field(data, "expansion", dict))
-        _check_shapes(encoder, expansion, len(classes))
-        return cls(_field(data, "target", str), classes, encoder, expansion)
+        model = _first_model(data) if version == 1 else Model.from_dict(_field(data, "model", dict))
+        if "predict" not in model.decision.answers:
+            raise ValueError("the model has no predictions")
+        return cls(_field(data, "target", str), encoder, model)
 
     def save(self, path: str | Path) -> None:
         """Write the model to `path`, all of it or nothing; `TableError` if that is impossible."""
@@ -288,17 +304,14 @@ class TableModel:
             ) from None
 
 
-def _check_shapes(encoder: TableEncoder, expansion: KernelExpansion, n_classes: int) -> None:
-    if expansion.kernel.name == "precomputed":
-        raise ValueError("a precomputed kernel has no values for rows of a table")
-    n_features = sum(encoding.n_features for encoding in encoder.encodings_)
-    if expansion.vectors.shape[1] != n_features:
-        raise ValueError(
-            f"the columns make {n_features} features, the vectors have {expansion.vectors.shape[1]}"
-        )
-    n_values = expansion.vote_classes or expansion.n_outputs
-    if n_values != (1 if n_classes == 2 else n_classes):
-        raise ValueError(f"{n_classes} classes do not go with {expansion.n_outputs} outputs")
+def _first_model(data: dict[str, Any]) -> Model:
+    """Read the model of version 1: classes by sign, by the largest or by votes."""
+    classes = _field(data, "classes", list)
+    if len(classes) < 2 or not all(isinstance(name, str) for name in classes):
+        raise ValueError("'classes' are not two or more texts")
+    expansion = KernelExpansion.from_dict(_field(data, "expansion", dict))
+    votes = expansion.vote_classes is not None
+    return Model(expansion, Classes(classes, DecisionRule(len(classes), votes, votes)))
 
 
 def check_output(path: str | Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from zeronorm.feature_selection.arom import AROMSelector
 from zeronorm.feature_selection.sizes import size_path, svm_accuracies, warn_of_unfinished
-from zeronorm.tables.comparison import FitCounter, Plan, Rows
+from zeronorm.tables.comparison import Plan, Rows
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,13 @@ class ColumnChoice:
     warning: str | None
 
 
-def choose_columns(rows: Rows, plan: Plan, n_columns: int, norm: str = "l2") -> ColumnChoice:
+def choose_columns(
+    rows: Rows,
+    plan: Plan,
+    n_columns: int,
+    norm: str = "l2",
+    update: Callable[[float], None] = lambda share: None,
+) -> ColumnChoice:
     """Select columns on all rows, and measure on folds in which the selection is redone.
 
     Parameters
@@ -45,6 +52,8 @@ def choose_columns(rows: Rows, plan: Plan, n_columns: int, norm: str = "l2") -> 
         How many columns.
     norm : {"l2", "l1"}
         Of the rounds of AROM.
+    update : callable, optional
+        Takes the share that is done.
 
     Returns
     -------
@@ -54,16 +63,19 @@ def choose_columns(rows: Rows, plan: Plan, n_columns: int, norm: str = "l2") -> 
     outer = StratifiedKFold(plan.folds, shuffle=True, random_state=plan.random_state)
     # One BLAS thread: those of several processes would only wait for each other.
     with threadpool_limits(limits=1):
-        parts = joblib.Parallel(n_jobs=plan.n_jobs)(
-            joblib.delayed(_fold_errors)(rows, train, test, sizes, norm, plan.counter_path)
+        found = joblib.Parallel(n_jobs=plan.n_jobs, return_as="generator")(
+            joblib.delayed(_fold_errors)(rows, train, test, sizes, norm)
             for train, test in outer.split(rows.X, rows.y)
         )
+        parts = []
+        for part in found:
+            parts.append(part)
+            update(len(parts) / (plan.folds + 1))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
             order, _ = _column_order(rows, norm)
             errors = np.array([part for part, _ in parts])
             warn_of_unfinished(sum(count for _, count in parts), errors.size)
-    FitCounter(plan.counter_path).fit(None)
     return ColumnChoice(
         order[:n_columns],
         [rows.encoder.columns[place].name for place in order[:n_columns]],
@@ -98,7 +110,6 @@ def _fold_errors(
     test: NDArray[np.intp],
     sizes: list[int],
     norm: str,
-    counter_path: str | None,
 ) -> tuple[list[float], int]:
     """Test error for each size, and how many of the SVMs were not solved."""
     part = rows.take(train)
@@ -111,5 +122,4 @@ def _fold_errors(
     accuracies, n_unfinished = svm_accuracies(
         features, part.y, test_features, rows.y[test], subsets, 1.0
     )
-    FitCounter(counter_path).fit(None)
     return [1.0 - accuracy for accuracy in accuracies], n_unfinished

@@ -11,8 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 
+from zeronorm.kernels import row_blocks
 from zeronorm.solvers.mixture.weights import MixtureWeights, TermPenalty
 from zeronorm.solvers.reweighting.loop import Reweighted, reweight
 
@@ -41,6 +43,18 @@ def log_mixture(squared: np.ndarray, weights: np.ndarray, bandwidth: float) -> n
     with np.errstate(over="ignore", divide="ignore"):
         exponents = squared / bandwidth / (-2.0 * bandwidth)
     return logsumexp(exponents + np.log(weights), axis=1)
+
+
+def log_density(
+    X: np.ndarray, vectors: np.ndarray, weights: np.ndarray, bandwidth: float
+) -> np.ndarray:
+    """Logarithm of the density at each row; minus infinity where even it overflows."""
+    values = np.empty(len(X))
+    for block in row_blocks(len(X)):
+        with np.errstate(over="ignore"):
+            squared = cdist(X[block], vectors, "sqeuclidean")
+        values[block] = log_mixture(squared, weights, bandwidth)
+    return values + log_height(bandwidth, vectors.shape[1])
 
 
 @dataclass

@@ -1,0 +1,316 @@
+"""Decisions: what the values of a function mean.
+
+A class by sign, by the largest or by vote, and its probability by a link; a number; an outlier; a
+density. The one place where this is decided: estimators, models and the command line ask here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, ndtr
+
+from zeronorm.checks import check_positive, is_number, is_text
+
+#: Types of class labels that a file may hold.
+LABEL_TYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "str", "object"),
+)
+
+#: Functions that turn a decision value into the probability of its class.
+LINKS = {"logistic": expit, "probit": ndtr}
+
+
+@dataclass(frozen=True)
+class DecisionRule:
+    """How the outputs of a function become classes.
+
+    ``is_pairs``: the outputs are pairs of classes, one against one, and the class with most
+    votes wins, the first of several; else the largest output wins. ``breaks_ties``: the summed
+    confidences decide between classes with as many votes. ``zero_counts``: with two classes an
+    output of zero is the second class, as in libsvm.
+    """
+
+    n_classes: int
+    is_pairs: bool = False
+    breaks_ties: bool = False
+    zero_counts: bool = False
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs that it decides by."""
+        if self.n_classes == 2:
+            return 1
+        return len(pairs_of(self.n_classes)) if self.is_pairs else self.n_classes
+
+    def codes(self, values: np.ndarray) -> np.ndarray:
+        """Class numbers of rows with these outputs, shape (rows,) or (rows, outputs)."""
+        values = values.reshape(len(values), -1)
+        if self.n_classes == 2:
+            is_second = values[:, 0] >= 0 if self.zero_counts else values[:, 0] > 0
+            return is_second.astype(np.intp)
+        if not self.is_pairs:
+            return values.argmax(axis=1)
+        if self.breaks_ties:
+            return vote_scores(values, self.n_classes).argmax(axis=1)
+        # In libsvm a pair with a value of zero votes for the second class, in the scores of
+        # scikit-learn for the first.
+        return _votes(values > 0, self.n_classes).argmax(axis=1)
+
+
+def pairs_of(n_classes: int) -> list[tuple[int, int]]:
+    """Pairs of classes, in the order of one-against-one outputs."""
+    return [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
+
+
+def vote_scores(pair_values: np.ndarray, n_classes: int) -> np.ndarray:
+    """Class scores from one-against-one values: votes, ties split by the summed confidences.
+
+    The same rule as scikit-learn's, so that a converted SVC gives the SVC's own numbers.
+    """
+    confidence = np.zeros((len(pair_values), n_classes))
+    for value, (first, second) in zip(pair_values.T, pairs_of(n_classes), strict=True):
+        confidence[:, first] += value
+        confidence[:, second] -= value
+    votes = _votes(pair_values >= 0, n_classes)
+    return votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
+
+
+def _votes(for_first: np.ndarray, n_classes: int) -> np.ndarray:
+    """Votes for each class, where it is known which pairs vote for their first class."""
+    votes = np.zeros((len(for_first), n_classes))
+    for value, (first, second) in zip(for_first.T, pairs_of(n_classes), strict=True):
+        votes[:, first] += value
+        votes[:, second] += ~value
+    return votes
+
+
+def probabilities(values: np.ndarray, link: str) -> np.ndarray:
+    """Probability of every class; those of one class against the rest are scaled to sum to one."""
+    probability = LINKS[link]
+    values = values.reshape(len(values), -1)
+    if values.shape[1] == 1:
+        return np.hstack([probability(-values), probability(values)])
+    # Far from every class all are tiny: the largest is then still the largest.
+    each = np.maximum(probability(values), np.finfo(float).tiny)
+    return each / each.sum(axis=1, keepdims=True)
+
+
+def check_finite(values: np.ndarray, kernel: str) -> None:
+    """Raise ValueError if decision values overflow."""
+    if not np.isfinite(values).all():
+        raise ValueError(
+            "Some decision values are not finite: these rows lie far outside what the "
+            f"{kernel} kernel can represent. Scale them like the training data."
+        )
+
+
+class Decision:
+    """What the values of a function mean; ``answers`` are the methods that a model then has."""
+
+    kind: str
+    answers: tuple[str, ...]
+
+    def check(self, function: Any) -> None:
+        """Raise ValueError unless the function has outputs to decide by."""
+        if function.n_outputs != 1:
+            raise ValueError(
+                f"A {self.kind} decision does not go with {function.n_outputs} outputs."
+            )
+
+    def predict(self, outputs: np.ndarray) -> np.ndarray:
+        """Return the predictions for rows with these outputs."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the decision as plain data."""
+        return {"kind": self.kind, **vars(self)}
+
+
+class Values(Decision):
+    """Nothing is known of the values, as in the file of an expansion."""
+
+    kind, answers = "values", ("predict", "decision_function")
+
+    def check(self, function: Any) -> None:
+        """Take any function."""
+
+    def predict(self, outputs: np.ndarray) -> np.ndarray:
+        """Say why there are no predictions."""
+        raise ValueError(
+            "This is a kernel expansion alone, without classes or anything else to predict: take "
+            "decision_function, or save the estimator itself with zeronorm.save."
+        )
+
+
+class Classes(Decision):
+    """A class by a rule, and its probability where there is a link.
+
+    Parameters
+    ----------
+    classes : array-like of shape (n_classes,)
+        The labels.
+    rule : DecisionRule, optional
+        By default the sign for two classes, the largest output beyond.
+    link : {"logistic", "probit"}, optional
+        What turns a decision value into a probability.
+    """
+
+    kind = "classes"
+
+    def __init__(
+        self, classes: Any, rule: DecisionRule | None = None, link: str | None = None
+    ) -> None:
+        self.classes = np.asarray(classes)
+        self.rule = DecisionRule(len(self.classes)) if rule is None else rule
+        self.link = link
+        if len(self.classes) < 2 or len(set(self.classes.tolist())) < len(self.classes):
+            raise ValueError("The classes are not two or more different labels.")
+        if self.rule.n_classes != len(self.classes) or link not in (None, *LINKS):
+            raise ValueError(f"{self.rule} with link {link!r} is no rule for these classes.")
+
+    @property
+    def answers(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Methods of the model."""
+        always = ("predict", "decision_function")
+        return always if self.link is None else (*always, "predict_proba", "predict_log_proba")
+
+    def check(self, function: Any) -> None:
+        """Raise ValueError unless the outputs are those of the classes or their pairs."""
+        votes, n_classes = getattr(function, "vote_classes", None), len(self.classes)
+        is_other_vote = votes is not None and not (self.rule.is_pairs and votes == n_classes)
+        if function.n_outputs != self.rule.n_outputs or is_other_vote:
+            raise ValueError(f"{n_classes} classes do not go with {function.n_outputs} outputs.")
+
+    def predict(self, outputs: np.ndarray) -> np.ndarray:
+        """Return the classes of rows with these outputs."""
+        return self.classes[self.rule.codes(outputs)]
+
+    def predict_proba(self, outputs: np.ndarray) -> np.ndarray:
+        """Return the probability of every class."""
+        assert self.link is not None
+        return probabilities(outputs, self.link)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the decision as plain data; ValueError if JSON does not have such labels."""
+        labels, dtype = self.classes.tolist(), self.classes.dtype
+        name = "str" if dtype.kind == "U" else dtype.name
+        strange = [label for label in labels if not _is_label(label)]
+        if name not in LABEL_TYPES or strange:
+            raise ValueError(
+                f"Class labels such as {[*strange, *labels][0]!r} ({dtype}) cannot be saved: JSON "
+                "has texts, integers, finite numbers and truth values."
+            )
+        rule = {key: value for key, value in vars(self.rule).items() if key != "n_classes"}
+        return {"kind": self.kind, "labels": labels, "dtype": name, **rule, "link": self.link}
+
+    @classmethod
+    def from_fields(cls, labels: Any, dtype: Any, link: Any, **flags: Any) -> Classes:
+        """Rebuild the decision from what :meth:`to_dict` wrote; ValueError if it is damaged."""
+        if not isinstance(labels, list) or not all(map(_is_label, labels)):
+            raise ValueError("The decision is damaged: labels is not a list of labels.")
+        if not all(isinstance(flag, bool) for flag in flags.values()):
+            raise ValueError("The decision is damaged: its rule is not true or false.")
+        return cls(_labels(labels, dtype), DecisionRule(len(labels), **flags), link)
+
+
+def _is_label(label: Any) -> bool:
+    return isinstance(label, (bool, int)) or is_number(label) or is_text(label)
+
+
+def _labels(labels: list[Any], dtype: Any) -> np.ndarray:
+    """Read labels that must be of this type as they are."""
+    try:
+        found = np.array(labels, dtype=dtype if dtype in LABEL_TYPES else "bool")
+        is_same = [(type(a), a) for a in found.tolist()] == [(type(a), a) for a in labels]
+    except (ValueError, OverflowError):  # a number that has no room in this type
+        is_same = False
+    if not is_same:
+        raise ValueError(f"The decision is damaged: the labels are not of type {dtype!r}.")
+    return found
+
+
+class Number(Decision):
+    """The value itself, of regression."""
+
+    kind, answers = "number", ("predict",)
+
+    def predict(self, outputs: np.ndarray) -> np.ndarray:
+        """Return the numbers."""
+        return outputs[:, 0]
+
+
+@dataclass(frozen=True)
+class OneClass(Decision):
+    """Positive values are like the training rows (1), others are outliers (-1).
+
+    The intercept of the function is minus the offset; the score is the value without it.
+    """
+
+    offset: float
+
+    kind, answers = "one-class", ("predict", "decision_function", "score_samples")
+
+    def predict(self, outputs: np.ndarray) -> np.ndarray:
+        """Return 1 or -1."""
+        return np.where(outputs[:, 0] > 0, 1, -1)
+
+    def score_samples(self, function: Any, X: Any) -> np.ndarray:
+        """Return the values without the offset."""
+        return function.outputs(X)[:, 0] + self.offset
+
+
+@dataclass(frozen=True)
+class Density(Decision):
+    """The logarithm of a mixture of Gaussian kernels, whose weights are the coefficients."""
+
+    bandwidth: float
+
+    kind, answers = "density", ("score_samples",)
+
+    def check(self, function: Any) -> None:
+        """Raise ValueError unless the function is a mixture."""
+        super().check(function)
+        if function.kernel_name != "rbf" or not (function.coef > 0).all():
+            raise ValueError("A density needs an rbf kernel and positive weights.")
+
+    def score_samples(self, function: Any, X: Any) -> np.ndarray:
+        """Return the log-density."""
+        # Here, and not above: an expansion, which asks for votes, knows no solver.
+        from zeronorm.solvers.mixture.kernel_mixture import log_density
+
+        return log_density(X, function.vectors, function.coef[:, 0], self.bandwidth)
+
+
+#: For each kind, what its description holds.
+FIELDS = {
+    "values": (),
+    "classes": ("labels", "dtype", "is_pairs", "breaks_ties", "zero_counts", "link"),
+    "number": (),
+    "one-class": ("offset",),
+    "density": ("bandwidth",),
+}
+
+
+def decision_from_dict(data: Any) -> Decision:
+    """Rebuild a decision from its description; a clear ``ValueError`` if it is damaged."""
+    kind = data.get("kind") if isinstance(data, dict) else None
+    if not isinstance(kind, str) or kind not in FIELDS:
+        raise ValueError(f"The decision is damaged: its kind is none of {', '.join(FIELDS)}.")
+    if data.keys() != {"kind", *FIELDS[kind]}:
+        fields = ", ".join(("kind", *FIELDS[kind]))
+        raise ValueError(f"The decision is damaged: its keys are not {fields}.")
+    found = {key: value for key, value in data.items() if key != "kind"}
+    if kind == "classes":
+        return Classes.from_fields(**found)
+    if kind == "one-class":
+        if not is_number(found["offset"]):
+            raise ValueError("The decision is damaged: offset is not a number.")
+        return OneClass(float(found["offset"]))
+    if kind == "density":
+        check_positive("bandwidth", found["bandwidth"])
+        return Density(float(found["bandwidth"]))
+    return Number() if kind == "number" else Values()
