@@ -64,7 +64,11 @@ class SparseKernelClassifier(KernelClassifier):
         if problem.indices is not None:
             support = training.rows[problem.indices[fit.terms]]
         expansion = learned_expansion(
-            problem.vectors[fit.terms], fit.coef, fit.intercept, problem.kernel, fit.objective
+            problem.vectors[fit.terms],
+            fit.coef,
+            fit.intercept,
+            fit.kernel or problem.kernel,
+            fit.objective,
         )
         return Learned(expansion, support, fit.objective, fit.n_iter, fit.history, fit.warning)
 

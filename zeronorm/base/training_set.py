@@ -130,7 +130,10 @@ class TrainingProblem:
 
 @dataclass
 class Fit:
-    """What a method returns: terms (indices among the candidates), coefficients, and a record."""
+    """What a method returns: terms (indices among the candidates), coefficients, and a record.
+
+    ``kernel`` is the one that the method has chosen, where that is its part.
+    """
 
     terms: np.ndarray
     coef: np.ndarray
@@ -139,6 +142,7 @@ class Fit:
     n_iter: int
     history: dict[str, np.ndarray]
     warning: str | None = None
+    kernel: Kernel | None = None
 
 
 @dataclass

@@ -168,7 +168,7 @@ class IRWLSClassifier(SparseKernelClassifier):
 
     def _kernels(self, kernel: Kernel) -> list[Kernel]:
         if not is_choice(self.gamma):
-            return [kernel]
+            return [replace(kernel, gamma=self.gamma) if is_number(self.gamma) else kernel]
         if isinstance(self.gamma, str):
             gammas = [factor * kernel.gamma for factor in GAMMAS]
         else:
@@ -183,7 +183,7 @@ class IRWLSClassifier(SparseKernelClassifier):
         best, least = None, np.inf
         for kernel in self._kernels(training.kernel):
             values = problem.values
-            if kernel is not training.kernel:
+            if kernel != training.kernel:
                 values = kernel.matrix(training.data, problem.vectors)
             paths = [SmoothHingePath(values, *output, self.delta) for output in problem.outputs]
             for lam in self._lams(paths):
@@ -200,14 +200,17 @@ class IRWLSClassifier(SparseKernelClassifier):
                 if best is None or found[self.criterion] < least:
                     best, least = (kernel, lam, parts), found[self.criterion]
         assert best is not None
-        training.kernel, self.lam_, parts = best
+        kernel, self.lam_, parts = best
         self.gcv_path_ = {key: np.array(value) for key, value in path.items()}
         advice = "Raise max_iter or tol, or take a larger lam."
-        return join_certified(parts, self.tol, type(self).__name__, advice)
+        fit = join_certified(parts, self.tol, type(self).__name__, advice)
+        return replace(fit, kernel=kernel)
 
     def _with_choices(self, learned: Learned) -> IRWLSClassifier:
         again = copy.copy(self)
-        again.lam, again.gamma = self.lam_, "scale"  # the rows have the kernel that was chosen
+        again.lam = self.lam_
+        if is_choice(self.gamma):
+            again.gamma = learned.expansion.kernel.gamma
         return again
 
     def _judge(

@@ -1,0 +1,259 @@
+"""What users rely on: parameters with their defaults, fitted attributes and methods, as in 0.1.
+
+A change here is a change of the public interface, and belongs into the CHANGELOG.
+"""
+
+import inspect
+import warnings
+
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.svm import SVC
+
+import zeronorm
+from tests.data import moons
+
+#: Parameters (the first without names), fitted attributes, methods of its own.
+ESTIMATORS = {
+    "AROMClassifier": (
+        (
+            "n_features_to_select=None, norm='l2', *, C=1.0, cv=5, degree=2, kernel='linear', "
+            "max_iter=100, multi_class='ovr', n_jobs=None, slack_norm='auto', tol=0.0001"
+        ),
+        ("classes_ coef_ history_ intercept_ n_features_in_ n_iter_ n_terms_ polynomial_ support_"),
+        "decision_function explain fit predict score set_score_request",
+    ),
+    "AROMSelector": (
+        (
+            "n_features_to_select=None, norm='l2', *, C=1.0, cv=5, max_iter=100, "
+            "multi_class='ovr', n_jobs=None, slack_norm='auto', tol=0.0001"
+        ),
+        "classes_ history_ n_features_ n_features_in_ n_iter_ ranking_ scaling_ support_",
+        (
+            "fit fit_transform get_feature_names_out get_support inverse_transform set_output "
+            "transform"
+        ),
+    ),
+    "CorrelationSelector": (
+        "n_features_to_select=None, *, C=1.0, cv=5, n_jobs=None",
+        "classes_ history_ n_features_ n_features_in_ n_iter_ ranking_ scaling_ support_",
+        (
+            "fit fit_transform get_feature_names_out get_support inverse_transform set_output "
+            "transform"
+        ),
+    ),
+    "CrossEntropySVC": (
+        (
+            "*, C=1.0, adaptive=False, candidates='auto', class_weight=None, coef0=0.0, degree=3, "
+            "elite_share=0.03, gamma='scale', kernel='rbf', max_iter=100, n_jobs=None, "
+            "patience=3, polish=True, random_state=None, sample_size='auto', signs='label', "
+            "smoothing=0.7, tol=0.0001, verbose=0"
+        ),
+        (
+            "classes_ dual_coef_ expansion_ history_ intercept_ n_candidates_ n_features_in_ "
+            "n_iter_ n_terms_ objective_ support_ support_vectors_"
+        ),
+        "decision_function fit predict score set_fit_request set_score_request",
+    ),
+    "FSVSelector": (
+        "n_features_to_select=None, *, C=1.0, alpha=5.0, cv=5, max_iter=50, n_jobs=None",
+        "classes_ history_ n_features_ n_features_in_ n_iter_ ranking_ scaling_ support_",
+        (
+            "fit fit_transform get_feature_names_out get_support inverse_transform set_output "
+            "transform"
+        ),
+    ),
+    "IRWLSClassifier": (
+        (
+            "lam=1.0, *, candidates='auto', class_weight=None, coef0=0.0, criterion='loo', "
+            "degree=3, delta=0.0001, gamma='scale', kernel='rbf', max_iter=100, "
+            "random_state=None, tol=0.0001"
+        ),
+        (
+            "classes_ dual_coef_ expansion_ gcv_path_ history_ intercept_ lam_ n_features_in_ "
+            "n_iter_ n_terms_ objective_ support_ support_vectors_"
+        ),
+        "decision_function fit predict score set_fit_request set_score_request",
+    ),
+    "LinearProgrammingSVC": (
+        (
+            "*, C=1.0, candidates='auto', class_weight=None, coef0=0.0, degree=3, gamma='scale', "
+            "kernel='rbf', random_state=None, tol=0.0001"
+        ),
+        (
+            "classes_ dual_coef_ expansion_ history_ intercept_ n_features_in_ n_iter_ n_terms_ "
+            "objective_ support_ support_vectors_"
+        ),
+        "decision_function fit predict score set_fit_request set_score_request",
+    ),
+    "OneNormSVC": (
+        (
+            "*, C=1.0, candidates='auto', class_weight=None, coef0=0.0, degree=3, gamma='scale', "
+            "kernel='rbf', random_state=None, tol=0.0001"
+        ),
+        (
+            "classes_ dual_coef_ expansion_ history_ intercept_ n_features_in_ n_iter_ n_terms_ "
+            "objective_ support_ support_vectors_"
+        ),
+        "decision_function fit predict score set_fit_request set_score_request",
+    ),
+    "R2W2Selector": (
+        "n_features_to_select=None, *, C=1.0, cv=5, max_iter=100, n_jobs=None, tol=0.0001",
+        "classes_ history_ n_features_ n_features_in_ n_iter_ ranking_ scaling_ support_",
+        (
+            "fit fit_transform get_feature_names_out get_support inverse_transform set_output "
+            "transform"
+        ),
+    ),
+    "ReducedSVC": (
+        (
+            "n_terms=10, modified=True, *, C=1.0, class_weight=None, coef0=0.0, degree=3, "
+            "gamma='scale', kernel='rbf', random_state=None, tol=0.0001"
+        ),
+        (
+            "classes_ dual_coef_ expansion_ history_ intercept_ n_features_in_ n_iter_ n_terms_ "
+            "objective_ support_ support_vectors_"
+        ),
+        "decision_function fit predict score set_fit_request set_score_request",
+    ),
+    "RelevanceVectorClassifier": (
+        (
+            "*, candidates='auto', class_weight=None, coef0=0.0, degree=3, gamma='scale', "
+            "kernel='rbf', max_iter=500, random_state=None, tol=0.001"
+        ),
+        (
+            "classes_ dual_coef_ expansion_ history_ intercept_ intercept_precision_ "
+            "log_marginal_likelihood_ n_features_in_ n_iter_ n_terms_ objective_ prior_precision_ "
+            "support_ support_vectors_"
+        ),
+        (
+            "decision_function fit predict predict_log_proba predict_proba score set_fit_request "
+            "set_score_request"
+        ),
+    ),
+    "SVCReducer": (
+        (
+            "estimator=None, *, max_error=None, max_iter=200, method='reduced_set', n_jobs=None, "
+            "n_terms=None, random_state=None, tol=0.0001"
+        ),
+        (
+            "changed_ classes_ decision_rule_ dual_coef_ estimator_ expansion_ history_ "
+            "intercept_ n_features_in_ n_iter_ n_terms_ support_vectors_"
+        ),
+        "decision_function fit predict score set_fit_request set_score_request",
+    ),
+    "SparseKernelDensity": (
+        (
+            "*, C=2.0, bandwidth='cv', candidates='auto', max_iter=200, random_state=None, "
+            "tol=0.0001"
+        ),
+        (
+            "bandwidth_ history_ n_features_in_ n_iter_ n_terms_ objective_ support_ "
+            "support_vectors_ weights_"
+        ),
+        "fit sample score score_samples set_fit_request",
+    ),
+    "SparseLargeMarginClassifier": (
+        (
+            "n_terms=10, *, C=1.0, class_weight=None, coef0=0.0, degree=3, gamma='scale', "
+            "init='greedy', kernel='rbf', learn_gamma=False, max_iter=50, n_init=1, "
+            "random_state=None, tol=0.0001"
+        ),
+        (
+            "classes_ dual_coef_ expansion_ history_ intercept_ n_features_in_ n_iter_ n_terms_ "
+            "objective_ support_vectors_"
+        ),
+        "decision_function fit predict score set_fit_request set_score_request",
+    ),
+    "SparseProbitClassifier": (
+        (
+            "*, candidates='auto', class_weight=None, coef0=0.0, degree=3, gamma='scale', "
+            "kernel='rbf', max_iter=100, random_state=None, tol=0.0001"
+        ),
+        (
+            "classes_ dual_coef_ expansion_ history_ intercept_ n_features_in_ n_iter_ n_terms_ "
+            "objective_ support_ support_vectors_"
+        ),
+        (
+            "decision_function fit predict predict_log_proba predict_proba score set_fit_request "
+            "set_score_request"
+        ),
+    ),
+    "SparseSVC": (
+        (
+            "n_terms='auto', *, C='cv', class_weight=None, coef0=0.0, cv=5, degree=3, gamma='cv', "
+            "kernel='rbf', max_iter=200, n_init=2, n_jobs=None, random_state=None, rule='one_se', "
+            "tol=0.0001, verbose=0"
+        ),
+        (
+            "C_ classes_ dual_coef_ expansion_ gamma_ history_ intercept_ n_features_in_ n_iter_ "
+            "n_terms_ objective_ path_ support_vectors_"
+        ),
+        "decision_function fit predict score set_fit_request set_score_request",
+    ),
+    "SparsityControlledSVC": (
+        (
+            "*, C=1.0, candidates='auto', class_weight=None, coef0=0.0, degree=3, gamma='scale', "
+            "kernel='rbf', lam=1.0, max_iter=2000, random_state=None, tol=0.0001"
+        ),
+        (
+            "classes_ dual_coef_ expansion_ history_ intercept_ n_features_in_ n_iter_ n_terms_ "
+            "objective_ support_ support_vectors_"
+        ),
+        "decision_function fit predict score set_fit_request set_score_request",
+    ),
+    "ZeroNormSVC": (
+        (
+            "variant='A', p=0.0, *, C=1.0, candidates='auto', class_weight=None, coef0=0.0, "
+            "degree=3, gamma='scale', kernel='rbf', max_iter=50, random_state=None, "
+            "rkhs_weight=0.0, tol=0.0001"
+        ),
+        (
+            "classes_ dual_coef_ expansion_ history_ intercept_ n_features_in_ n_iter_ n_terms_ "
+            "objective_ support_ support_vectors_"
+        ),
+        "decision_function fit predict score set_fit_request set_score_request",
+    ),
+}
+
+#: Settings that make a fit quick.
+LIGHT = {
+    "CrossEntropySVC": {"sample_size": 20, "max_iter": 3},
+    "SVCReducer": {"estimator": SVC(), "n_terms": 3},
+    "SparseSVC": {"C": [1.0, 10.0], "cv": 2, "max_iter": 5, "n_init": 1},
+}
+
+
+def signature_of(estimator):
+    parameters = inspect.signature(estimator).parameters.values()
+    first = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    named = sorted((p for p in parameters if p not in first), key=lambda p: p.name)
+    words = [f"{p.name}={p.default!r}" for p in first] + ["*"] * bool(named)
+    return ", ".join(words + [f"{p.name}={p.default!r}" for p in named])
+
+
+def test_every_estimator_is_listed():
+    found = {
+        name
+        for name in zeronorm.__all__
+        if isinstance(thing := getattr(zeronorm, name), type) and issubclass(thing, BaseEstimator)
+    }
+    assert found == ESTIMATORS.keys()
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_parameters_attributes_and_methods_are_what_they_were(name):
+    parameters, attributes, methods = ESTIMATORS[name]
+    estimator = getattr(zeronorm, name)
+    assert signature_of(estimator) == parameters
+    inherited = dir(BaseEstimator)
+    own = [m for m in dir(estimator) if not m.startswith("_") and m not in inherited]
+    assert {m for m in own if callable(getattr(estimator, m))} >= set(methods.split())
+    model = estimator(**LIGHT.get(name, {}))
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(*moons(60))
+    fitted = {a for a in vars(model) if a.endswith("_") and not a.startswith("_")}
+    assert fitted >= set(attributes.split())
