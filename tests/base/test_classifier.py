@@ -80,10 +80,15 @@ def test_labels_of_any_type(names):
     assert np.mean(model.predict(X) == labels) > 0.9
 
 
-def test_positive_values_speak_for_the_second_class():
+def test_positive_values_favour_the_second_class():
+    """As in SVC: in the order of the labels, not of the rows."""
     X, y = moons()
-    model = ZeroNormSVC().fit(X, y)
-    np.testing.assert_array_equal(model.predict(X), (model.decision_function(X) > 0).astype(int))
+    labels = np.where(y == 0, "z", "a")[::-1]
+    model, svc = ZeroNormSVC(C=10).fit(X[::-1], labels), SVC().fit(X[::-1], labels)
+    assert list(model.classes_) == ["a", "z"]
+    values = model.decision_function(X)
+    assert (values[y == 0] > 0).mean() > 0.8 and (values[y == 1] < 0).mean() > 0.8
+    assert np.mean(np.sign(values) == np.sign(svc.decision_function(X))) > 0.9
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

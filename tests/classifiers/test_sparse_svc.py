@@ -329,7 +329,14 @@ class TestDisplay:
             SparsityPathDisplay.from_estimator(given)
 
 
-def test_clone_and_refit_forget_the_last_fit(fitted):
+def test_a_refit_forgets_the_last_fit(fitted):
+    """Fitted on other rows in between, the same estimator finds the same model again."""
     model, X, y = fitted
-    again = clone(model).fit(X, y)
+    again = clone(model).fit(X[:40] + 3.0, y[:40])
+    other = again.support_vectors_
+    again.fit(X, y)
+    assert other.shape != model.support_vectors_.shape or not np.allclose(
+        other, model.support_vectors_
+    )
     np.testing.assert_array_equal(again.support_vectors_, model.support_vectors_)
+    np.testing.assert_array_equal(again.path_["error"], model.path_["error"])
