@@ -5,9 +5,10 @@ Mannor, Peleg & Rubinstein (2005). Over sets σ of candidate vectors, minimise
     S(σ) = |σ| + C Σ hinge,    f = Σ_(j∈σ) α_j y_j k(x_j, x) + b,    0 ≤ α_j ≤ C          (1), (6)
 
 where α and b are the best there are for σ, a linear program (7). Candidates are the support vectors
-of the one-norm machine (8); the search is the cross-entropy method (``solvers/cross_entropy.py``),
-the score of a set is in ``solvers/hinge_subsets.py``. The paper's three changes are in: terms whose
-coefficient vanishes are freed, scores are cached, only one-norm support vectors are candidates.
+of the one-norm machine (8); the search is the cross-entropy method (``solvers/cross_entropy``), the
+score of a set is in ``solvers/linear_programs/hinge_subsets.py``. The paper's three changes are in:
+terms whose coefficient vanishes are freed, scores are cached, only one-norm support vectors are
+candidates.
 
 Added to the paper: bounds from the linear programs' duals that spare many of them; a descent over
 single changes and swaps at the end; several classes with one set σ for all; coefficients of either

@@ -8,12 +8,12 @@ solved by least-squares problems with changing weights (3.7), on ever fewer term
 parameters chosen by generalised cross-validation (3.9) instead of repeated fits.
 
 Corrected from the paper: (3.1) and (3.4) as printed are not continuous, and the weights (3.6) are
-infinite or negative near the margin; see ``solvers/irwls.py`` for the functions and the
-weights used, and ``solvers/gcv.py`` for the hat matrix. The steps start from the vertex of the
-linear program that the problem becomes for δ → 0. Two things differ. The absolute value
+infinite or negative near the margin; see ``solvers/newton/smooth_hinge.py`` for the functions and
+the weights used, and ``solvers/newton/gcv.py`` for the hat matrix. The steps start from the vertex
+of the linear program that the problem becomes for δ → 0. Two things differ. The absolute value
 itself is minimised, not one that is smooth within δ: the method needs no smoothing, and terms
-vanish exactly instead of being cut off below a threshold. And the intercept is a free constant;
-the paper appends a one to the inputs, which is a constant for the linear kernel only.
+vanish exactly instead of being cut off below a threshold. And the intercept is a free constant; the
+paper appends a one to the inputs, which is a constant for the linear kernel only.
 """
 
 from __future__ import annotations

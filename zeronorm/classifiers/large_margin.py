@@ -4,7 +4,7 @@ Wu, Schölkopf & Bakir (2005), SLMC. Among all expansions of m terms, wherever t
 
     min   ½ ‖w‖² + C Σ hinge(y_i f(x_i)),    w = Σ_j β_j φ(z_j),   j = 1 … m        (5)-(8)
 
-``solvers/prototypes.py`` descends on W(Z), the optimum for fixed vectors. The function has many
+``learned/prototypes.py`` descends on W(Z), the optimum for fixed vectors. The function has many
 local minima. The default start grows the set vector by vector, each where it promises most, and
 moves all of them now and then; class-wise k-means centres end at about the same objective. With
 many rows the vectors are learned on samples that grow, each starting from the last, and only the

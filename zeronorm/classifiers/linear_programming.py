@@ -5,9 +5,9 @@
 
 (8) is numbered as in Mannor, Peleg & Rubinstein (2005), who take it from Smola et al. (2000); the
 second is that of Kecman & Hadzic (2000) in the notation of Huang et al. (2010). Both are solved
-through their duals (``solvers/hinge_lp.py``): a vertex, so zeros are zeros, with a duality gap
-computed from the data. Rows that are equal, with equal labels, are one term; the bound of its
-coefficient is then the sum of theirs, which is the same problem.
+through their duals (``solvers/linear_programs/hinge_lp.py``): a vertex, so zeros are zeros, with a
+duality gap computed from the data. Rows that are equal, with equal labels, are one term; the bound
+of its coefficient is then the sum of theirs, which is the same problem.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ with the columns of Φ those of the kernel matrix and a one, B = diag(c_i σ_i (
 weights of the rows, which count how often each row was seen. Most precisions become infinite, and
 those terms are gone. There is no C to tune.
 
-The search is described in ``solvers/sparse_bayes.py``. Three things differ from Tipping & Faul
+The search is described in ``solvers/evidence``. Three things differ from Tipping & Faul
 (2003): the marginal likelihood is climbed itself, with the motion of the weights that its
 determinant depends on; a function can take the place of another in one move; and all precisions
 are also moved together. Where classes can be separated, the marginal likelihood hardly falls as

@@ -1,8 +1,8 @@
 """The flagship: a support vector classifier that chooses its few terms itself.
 
 The model is that of Wu, Schölkopf & Bakir (2005), an expansion whose vectors are learned
-(``large_margin.py``). How many terms it has, C and gamma are chosen by cross-validation inside the
-training data (``term_path.py``): the smallest model within one standard error of the best.
+(``learned/``). How many terms it has, C and gamma are chosen by cross-validation inside the
+training data (``learned/path.py``): the smallest model within one standard error of the best.
 """
 
 from __future__ import annotations
@@ -55,8 +55,7 @@ class SparseSVC(KernelClassifier):
         Number of kernel terms: chosen, up to 64, or at most this many.
     C : "cv", float or sequence of float, default="cv"
         Cost of a margin error, as in :class:`~sklearn.svm.SVC`: chosen from 0.1 to 1000 (beyond
-        2 000 rows, divided by what they are times as many), given, or chosen from the given
-        values.
+        2 000 rows, multiplied by 2 000 / n), given, or chosen from the given values.
     kernel : {"linear", "poly", "rbf"}, default="rbf"
         Kernel function; it must be positive semidefinite and have a derivative.
     degree : float, default=3

@@ -6,7 +6,7 @@ machine and a one-norm together,
     min over α, b   ½ αᵀKα + λ Σ|α_j| + C Σ hinge,      f(x) = Σ α_j k(x_j, x) + b.
 
 λ = 0 would be the support vector machine, C and λ growing together LP-SVC. A convex problem,
-solved to a duality gap by ``solvers/hinge_lasso.py``; zeros are zeros.
+solved to a duality gap by ``solvers/newton/hinge_lasso.py``; zeros are zeros.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ their number, C Σ hinge + ||α||_0, approached by repeated weighted problems:
 
 At p = 0 these are the paper's. Each round lowers C Σ hinge + (1/p) Σ|α_j|^p, at p = 0
 C Σ hinge + Σ log|α_j|, smoothed at the size at which a term counts as zero (see
-``solvers/reweighting.py``). Three things differ from the paper: the intercept is not penalised
+``solvers/reweighting``). Three things differ from the paper: the intercept is not penalised
 (the paper reweights it like a coefficient, which can drive it to zero for good); of several classes
-each is learned against the rest, with terms of its own (``rounds.py``); and the infinity norm, for
+each is learned against the rest, with terms of its own; and the infinity norm, for
 which the paper's weights (one, on the largest coefficient) leave all others free and do not settle,
 is solved as the linear program it stands for.
 """

@@ -1,6 +1,6 @@
 """Sparse Bayesian learning: the search for the prior variances of largest marginal likelihood.
 
-Tipping & Faul (2003) with the Laplace approximation of Tipping (2001); ``sparse_bayes_model.py``
+Tipping & Faul (2003) with the Laplace approximation of Tipping (2001); ``model.py``
 has the model, L (1) and its gradient (2). L has many local maxima, and which one is reached
 depends on the way. The search starts from some dozens of functions that span the others, thins
 them out by moves among themselves, and then has two kinds of rounds:
