@@ -67,7 +67,10 @@ def variance_of(X: Any, sample_weight: np.ndarray | None = None) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         if sample_weight is None:
             if not sparse.issparse(X):
-                return float(np.var(X))
+                # In blocks: NumPy's own variance would make a copy of X.
+                mean = X.mean()
+                parts = (np.square(X[rows] - mean).sum() for rows in row_blocks(X.shape[0]))
+                return float(sum(parts) / X.size)
             sample_weight = np.ones(X.shape[0])
         share = sample_weight / sample_weight.sum() / X.shape[1]
         mean = share @ np.asarray(X.sum(axis=1)).ravel()

@@ -41,7 +41,8 @@ class TrainingRows:
     @property
     def output_cost(self) -> np.ndarray:
         """Cost of each row's hinge in each output, shape (n, n_outputs)."""
-        return self.cost[:, None] * own_class_factors(self.targets)
+        cost = self.cost[:, None]
+        return cost if self.targets.shape[1] == 1 else cost * own_class_factors(self.targets)
 
     def vectors(self, indices: np.ndarray) -> Any:
         """Expansion vectors of the rows at these indices."""

@@ -10,8 +10,8 @@ Figueiredo's EM algorithm takes the latent normal variables and the τ as missin
 Λ = diag(1/α_j²) and the latent means, M-step one ridge problem with Λ. In the E-step for τ alone
 the M-step is the whole weighted problem - Σ c_i log N(y_i f_i) + ½ αᵀΛα, which is the reweighting
 of Huang et al. (2010), (9), with the probit loss in place of the hinge: the same fixed points, far
-fewer rounds. It is solved by Newton steps (``solvers/newton/smooth_ridge.py``), smoothed at the size
-at which a term counts as zero (``solvers/reweighting``). The intercept has a flat prior.
+fewer rounds. It is solved by Newton steps (``solvers/newton/smooth_ridge.py``), smoothed at the
+size at which a term counts as zero (``solvers/reweighting``). The intercept has a flat prior.
 
 The prior has its largest value where there are no terms, and EM goes where its start leads it.
 Figueiredo starts from a ridge solution; with many candidates, each of which carries little, that

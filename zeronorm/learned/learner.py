@@ -118,11 +118,11 @@ class VectorLearner:
 
     def finish(self, current: Prototypes, tolerance: float) -> Learned:
         """Solve the coefficients on all rows, as they are, to a duality gap."""
-        task = large_margin(self.training)
+        task, features = large_margin(self.training), current.features
         if current.X.shape[0] < len(self.training.codes):
-            current.X = self.training.data
-            current.place(current.kernel, current.vectors)
-        current.accept(task.certified(current.features, tolerance))
+            del current.values, current.features  # of the sample; there may be many rows now
+            features = current.features_of(self.training.data)
+        current.accept(task.certified(features, tolerance))
         used = current.coef.any(axis=1)
         expansion = learned_expansion(
             current.vectors[used],

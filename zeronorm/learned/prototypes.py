@@ -30,7 +30,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.optimize import minimize
 
-from zeronorm.kernels import Kernel
+from zeronorm.kernels import Kernel, row_blocks
 from zeronorm.solvers.design import Design, per_output
 from zeronorm.solvers.gram import factor, whitened
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
@@ -197,6 +197,13 @@ class Prototypes:
         self.values = kernel.matrix(self.X, vectors)
         self.factor = factor(kernel.matrix(vectors, vectors), self.ridge, kernel.name)
         self.features = whitened(self.values, self.factor)
+
+    def features_of(self, X: Any) -> np.ndarray:
+        """Return the features of other rows, made block by block."""
+        features = np.empty((X.shape[0], len(self.vectors)))
+        for rows in row_blocks(X.shape[0]):
+            features[rows] = whitened(self.kernel.matrix(X[rows], self.vectors), self.factor)
+        return features
 
     def solve(self, near: np.ndarray | None = None) -> None:
         """Solve the task for the vectors as they are."""

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from zeronorm.kernels import row_blocks
+
 #: Rows per block of the weighted sums: a block of a few hundred columns stays within the cache.
 BLOCK_ROWS = 8192
 
@@ -27,8 +29,7 @@ def per_output(cost: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 def blocks(n_rows: int) -> Iterator[slice]:
     """Yield slices of at most :data:`BLOCK_ROWS` rows."""
-    for start in range(0, n_rows, BLOCK_ROWS):
-        yield slice(start, start + BLOCK_ROWS)
+    return row_blocks(n_rows, BLOCK_ROWS)
 
 
 class Design:

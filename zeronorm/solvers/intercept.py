@@ -37,7 +37,8 @@ def central_intercept(
     starts = np.where(target > 0, 1.0 - width, -1.0) - values
     if width == 0:
         order = np.argsort(starts, kind="stable")
-        corners, slopes = starts[order], np.cumsum(cost[order])
+        corners, slopes = starts[order], cost[order]
+        np.cumsum(slopes, out=slopes)
     else:
         corners = np.concatenate([starts, starts + width])
         rates = np.concatenate([cost, -cost]) / width
@@ -45,7 +46,7 @@ def central_intercept(
         corners = corners[order]
         rising = np.cumsum(rates[order])[:-1] * np.diff(corners)
         slopes = np.concatenate([[0.0], np.cumsum(rising)])
-    slopes = slopes - float(cost[target > 0].sum())
+    slopes -= float(cost @ (target > 0))
     rounding = 1e-12 * float(cost.sum())
     first = int(np.searchsorted(slopes, -rounding))
     last = int(np.searchsorted(slopes, rounding, side="right"))

@@ -174,11 +174,13 @@ class _Certified(RidgeDescent):
     def finish(self) -> Solution:
         """Move b to the middle of its best values for these weights, and take the gap there."""
         point, hinge, scores, primal = self.point, self.hinge, self.scores(), self.primal
-        values = scores - point[-1]
-        b = central_intercept(values, hinge.target, hinge.cost)
-        centred = self.quadratic(point) + hinge.value(values + b)
+        del self.loss, self.slack  # of many rows each array counts
+        b = central_intercept(scores - point[-1], hinge.target, hinge.cost)
+        shift = b - float(point[-1])
+        centred = self.quadratic(point) + hinge.value(scores + shift)
         if has_fallen(centred, primal):
-            primal, scores = centred, values + b
+            primal = centred
+            scores += shift
         else:
             b = float(point[-1])
         self.measure_gap(primal)
