@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, ndtr
+from scipy.special import expit, ndtr, softmax
 
 from zeronorm.checks import check_positive, is_number, is_text
 
@@ -22,6 +22,35 @@ LABEL_TYPES = (
 
 #: Functions that turn a decision value into the probability of its class.
 LINKS = {"logistic": expit, "probit": ndtr}
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A link that was learned: probabilities of ``slope * values + offsets``.
+
+    Those of two classes are a logistic function (Platt's sigmoid), of several the softmax (one
+    temperature and a bias for each class).
+    """
+
+    slope: float
+    offsets: tuple[float, ...]
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        """Probability of every class, of rows with these decision values."""
+        logits = self.slope * values.reshape(len(values), -1) + np.array(self.offsets)
+        if logits.shape[1] == 1:
+            return np.hstack([expit(-logits), expit(logits)])
+        return softmax(logits, axis=1)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Calibration:
+        """Rebuild it from its fields; ValueError if they are damaged."""
+        if not isinstance(data, dict) or data.keys() != {"slope", "offsets"}:
+            raise ValueError("The decision is damaged: its link is not a slope and offsets.")
+        offsets = data["offsets"]
+        if not isinstance(offsets, list) or not all(map(is_number, [data["slope"], *offsets])):
+            raise ValueError("The decision is damaged: its link holds what is not a number.")
+        return cls(float(data["slope"]), tuple(map(float, offsets)))
 
 
 @dataclass(frozen=True)
@@ -88,8 +117,10 @@ def _votes(for_first: np.ndarray, n_classes: int) -> np.ndarray:
     return votes
 
 
-def probabilities(values: np.ndarray, link: str) -> np.ndarray:
+def probabilities(values: np.ndarray, link: str | Calibration) -> np.ndarray:
     """Probability of every class; those of one class against the rest are scaled to sum to one."""
+    if isinstance(link, Calibration):
+        return link(values)
     probability = LINKS[link]
     values = values.reshape(len(values), -1)
     if values.shape[1] == 1:
@@ -155,21 +186,27 @@ class Classes(Decision):
         The labels.
     rule : DecisionRule, optional
         By default the sign for two classes, the largest output beyond.
-    link : {"logistic", "probit"}, optional
-        What turns a decision value into a probability.
+    link : {"logistic", "probit"} or Calibration, optional
+        What turns decision values into probabilities.
     """
 
     kind = "classes"
 
     def __init__(
-        self, classes: Any, rule: DecisionRule | None = None, link: str | None = None
+        self,
+        classes: Any,
+        rule: DecisionRule | None = None,
+        link: str | Calibration | None = None,
     ) -> None:
         self.classes = np.asarray(classes)
         self.rule = DecisionRule(len(self.classes)) if rule is None else rule
         self.link = link
         if len(self.classes) < 2 or len(set(self.classes.tolist())) < len(self.classes):
             raise ValueError("The classes are not two or more different labels.")
-        if self.rule.n_classes != len(self.classes) or link not in (None, *LINKS):
+        is_known = link in (None, *LINKS)
+        if isinstance(link, Calibration):
+            is_known = len(link.offsets) == self.rule.n_outputs and not self.rule.is_pairs
+        if self.rule.n_classes != len(self.classes) or not is_known:
             raise ValueError(f"{self.rule} with link {link!r} is no rule for these classes.")
 
     @property
@@ -205,7 +242,10 @@ class Classes(Decision):
                 "has texts, integers, finite numbers and truth values."
             )
         rule = {key: value for key, value in vars(self.rule).items() if key != "n_classes"}
-        return {"kind": self.kind, "labels": labels, "dtype": name, **rule, "link": self.link}
+        link: Any = self.link
+        if isinstance(link, Calibration):
+            link = {"slope": link.slope, "offsets": list(link.offsets)}
+        return {"kind": self.kind, "labels": labels, "dtype": name, **rule, "link": link}
 
     @classmethod
     def from_fields(cls, labels: Any, dtype: Any, link: Any, **flags: Any) -> Classes:
@@ -214,6 +254,10 @@ class Classes(Decision):
             raise ValueError("The decision is damaged: labels is not a list of labels.")
         if not all(isinstance(flag, bool) for flag in flags.values()):
             raise ValueError("The decision is damaged: its rule is not true or false.")
+        if isinstance(link, dict):
+            link = Calibration.from_dict(link)
+        if not isinstance(link, (str, Calibration, type(None))):
+            raise ValueError("The decision is damaged: its link is none that is known.")
         return cls(_labels(labels, dtype), DecisionRule(len(labels), **flags), link)
 
 

@@ -8,11 +8,13 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_circles, make_moons
+from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+import zeronorm
 from zeronorm import SparseLargeMarginClassifier, SparseSVC, SparsityPathDisplay
 from zeronorm.classifiers import sparse_svc
 from zeronorm.kernels import Kernel
@@ -279,7 +281,7 @@ def test_growth_stops_where_it_does_not_help(monkeypatch):
 
     def fake(setting, fold, state, sizes):
         asked.append(sizes)
-        return (), [(0.3 - 0.02 * min(size, 7) + 0.001 * fold, 1.0) for size in sizes]
+        return (), [(0.3 - 0.02 * min(size, 7) + 0.001 * fold, 1.0, None) for size in sizes]
 
     monkeypatch.setattr(term_path, "_grow", fake)
     setting = Setting(1.0, Kernel("rbf"))
@@ -296,7 +298,7 @@ def test_growth_goes_on_while_it_guesses_and_better_is_possible(monkeypatch):
 
     def fake(setting, fold, state, sizes):
         asked.append(sizes)
-        return (), [(0.05 if size < 10 else 0.01, 1.0) for size in sizes]
+        return (), [(0.05 if size < 10 else 0.01, 1.0, None) for size in sizes]
 
     monkeypatch.setattr(term_path, "_grow", fake)
     for aim, portions in ((0.01, 3), (0.05, 1)):
@@ -340,3 +342,46 @@ def test_a_refit_forgets_the_last_fit(fitted):
     )
     np.testing.assert_array_equal(again.support_vectors_, model.support_vectors_)
     np.testing.assert_array_equal(again.path_["error"], model.path_["error"])
+
+
+class TestProbabilities:
+    def test_they_are_those_of_unseen_rows(self):
+        """On fresh rows the mean probability of a class is its share, and the loss is small."""
+        X, y = make_moons(600, noise=0.3, random_state=0)
+        fresh, labels = make_moons(2000, noise=0.3, random_state=1)
+        model = SparseSVC(random_state=0, cv=3, max_iter=50).fit(X, y)
+        probability = model.predict_proba(fresh)
+        assert probability.shape == (2000, 2)
+        np.testing.assert_allclose(probability.sum(axis=1), 1.0)
+        assert probability[:, 1].mean() == pytest.approx(labels.mean(), abs=0.03)
+        sure = probability.max(axis=1) > 0.9
+        right = model.classes_[probability.argmax(axis=1)] == labels
+        assert right[sure].mean() > 0.92 and right[~sure].mean() < 0.9
+        peer = CalibratedClassifierCV(SVC(C=10), cv=3).fit(X, y).predict_proba(fresh)
+        assert log_loss(labels, probability) < log_loss(labels, peer) + 0.02
+        np.testing.assert_array_equal(model.predict_log_proba(fresh), np.log(probability))
+
+    def test_several_classes_with_names(self):
+        X, y = load_iris(return_X_y=True)
+        names = np.array(["one", "two", "three"])[y]
+        model = SparseSVC(random_state=0, cv=3, max_iter=20).fit(X, names)
+        probability = model.predict_proba(X)
+        assert probability.shape == (150, 3)
+        assert np.mean(model.classes_[probability.argmax(axis=1)] == names) > 0.9
+
+    def test_where_nothing_is_chosen_there_are_none(self):
+        X, y = moons(60)
+        model = SparseSVC(2, C=1.0, gamma=1.0, random_state=0)
+        assert hasattr(model, "predict_proba")
+        model.fit(X, y)
+        assert not hasattr(model, "predict_proba") and model.calibration_ is None
+        with pytest.raises(AttributeError) as caught:
+            model.predict_proba(X)
+        assert "Let it choose" in str(caught.value.__cause__)
+
+    def test_they_are_saved(self, tmp_path):
+        X, y = moons(100)
+        model = SparseSVC(random_state=0, cv=2, max_iter=10).fit(X, y)
+        zeronorm.save(model, tmp_path / "model.json")
+        again = zeronorm.load(tmp_path / "model.json")
+        np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))

@@ -14,12 +14,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 
 from zeronorm.base.classifier import KernelClassifier
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.progress import progress_bar
 from zeronorm.base.training_set import Learned, TrainingRows, check_cost
 from zeronorm.checks import check_integer, check_positive, check_terms, is_integer
+from zeronorm.decisions import Classes
+from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel, resolve_gamma
 from zeronorm.learned.learner import check_learnable, learn_vectors
 from zeronorm.learned.path import (
@@ -106,6 +109,9 @@ class SparseSVC(KernelClassifier):
         Coefficients, with plain signs: positive favours the class of the output.
     intercept_ : ndarray of shape (n_outputs,)
         Constants.
+    calibration_ : callable or None
+        What ``predict_proba`` makes of decision values, with ``slope`` and ``offsets``; None where
+        nothing was chosen.
     objective_ : float
         ½‖w‖² + C Σ hinge of the final fit, summed over the outputs.
     n_iter_ : int
@@ -126,7 +132,9 @@ class SparseSVC(KernelClassifier):
     For the choices each fold learns from at most 2 000 rows and judges by at most 2 000 others; the
     final fit learns the vectors on up to 32 000 rows and their coefficients on all. Features
     should be on one scale (for example by ``StandardScaler``), as for any such kernel.
-    For probabilities put it into :class:`~sklearn.calibration.CalibratedClassifierCV`.
+    Probabilities come from the decision values of the held-out rows of that cross-validation. Where
+    ``n_terms``, C and gamma are all given there are none: then
+    :class:`~sklearn.calibration.CalibratedClassifierCV` makes them.
 
     References
     ----------
@@ -228,6 +236,7 @@ class SparseSVC(KernelClassifier):
             choice = self._choose(training, random, update)
             update(0.8, f"fitting {choice.size} terms")
             self.C_, self.gamma_ = choice.setting.C, choice.setting.kernel.gamma
+            self.calibration_ = choice.calibration
             learned = learn_vectors(
                 choice.setting.of(training),
                 choice.size,
@@ -244,6 +253,44 @@ class SparseSVC(KernelClassifier):
         again.n_terms = max(1, learned.expansion.n_terms)
         again.C, again.gamma, again.n_init, again.verbose = self.C_, self.gamma_, 1, 0
         return again
+
+    def _model_parts(self) -> tuple[KernelExpansion, Classes]:
+        return self.expansion_, Classes(self.classes_, link=self.calibration_)
+
+    def _has_probabilities(self) -> bool:
+        if hasattr(self, "expansion_") and self.calibration_ is None:
+            raise AttributeError(
+                "This SparseSVC has chosen nothing, so that there are no held-out rows to learn "
+                "probabilities from. Let it choose C, gamma or n_terms, or put it into "
+                "CalibratedClassifierCV."
+            )
+        return True
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Estimate the probability of every class.
+
+        By Platt's sigmoid of the decision values with two classes, the softmax of all of them
+        beyond, learned from rows that the model had not seen. The most probable class may differ
+        from what ``predict`` says where two are about as probable.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to judge.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            One column per class, in the order of ``classes_``.
+        """
+        assert self.calibration_ is not None  # or there is no such method
+        return self.calibration_(self.decision_function(X))
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Estimate the logarithm of the probability of every class, as ``predict_proba`` does."""
+        return np.log(self.predict_proba(X))
 
     def _choose(self, training: TrainingRows, random: np.random.RandomState, update: Any) -> Choice:
         """Choose C, gamma and the number of terms by cross-validation."""
@@ -266,7 +313,8 @@ class SparseSVC(KernelClassifier):
         self.path_ = judged.best_of_each_size()
         kept = judged.chosen(self.rule)
         doubt = far_behind(judged, kept, stand_in) if self._chooses_terms() else None
-        return Choice(judged.settings[kept], judged.sizes[kept], doubt)
+        link = judged.calibration(kept, folds)
+        return Choice(judged.settings[kept], judged.sizes[kept], doubt, link)
 
     def _portions(self, n_rows: int) -> list[tuple[int, ...]]:
         if not self._chooses_terms():

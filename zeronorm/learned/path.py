@@ -17,7 +17,7 @@ make the same errors; of these the one with the lowest hinge loss on the held-ou
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,9 @@ from joblib import Parallel, delayed
 from zeronorm.base.sampling import stratified_folds, stratified_rows
 from zeronorm.base.training_set import TrainingRows
 from zeronorm.checks import is_integer
+from zeronorm.decisions import Calibration
 from zeronorm.kernels import Kernel
+from zeronorm.learned.calibration import calibrate
 from zeronorm.learned.learner import VectorLearner, large_margin
 from zeronorm.learned.prototypes import (
     GROWING_STEPS,
@@ -67,11 +69,15 @@ class Setting:
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen: setting and number of terms, and a sentence if it is doubtful."""
+    """What was chosen: setting and number of terms, and a sentence if it is doubtful.
+
+    ``calibration`` turns decision values into probabilities, where there were held-out rows.
+    """
 
     setting: Setting
     size: int
     doubt: str | None = None
+    calibration: Calibration | None = None
 
 
 @dataclass(frozen=True)
@@ -82,25 +88,37 @@ class Fold:
     judge: TrainingRows
     seed: int
 
-    def judged(self, current: Prototypes) -> tuple[float, float]:
-        """Share of the judging rows, by weight, that are wrong, and their mean hinge loss."""
+    def judged(self, current: Prototypes) -> tuple[float, float, np.ndarray]:
+        """Share of the judging rows, by weight, that are wrong, mean hinge loss, and values."""
         scores = current.scores(self.judge.data)
         several = scores.shape[1] > 1
         codes = scores.argmax(axis=1) if several else (scores[:, 0] > 0).astype(np.intp)
         error = float(np.average(codes != self.judge.codes, weights=self.judge.cost))
         slack = np.maximum(1.0 - self.judge.targets * scores, 0.0)
         loss = float(np.sum(self.judge.output_cost * slack) / self.judge.cost.sum())
-        return error, loss
+        return error, loss, scores.astype(np.float32)
 
 
 @dataclass
 class Judged:
-    """Cross-validated models: setting, terms, and the errors and losses on the folds, of each."""
+    """Cross-validated models: setting, terms, and errors, losses and values on the folds, of each.
 
-    settings: list[Setting]
-    sizes: list[int]
-    errors: list[list[float]]
-    losses: list[list[float]]
+    The values, of the held-out rows, are kept of the models that may be chosen only.
+    """
+
+    settings: list[Setting] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    errors: list[list[float]] = field(default_factory=list)
+    losses: list[list[float]] = field(default_factory=list)
+    values: list[list[np.ndarray]] = field(default_factory=list)
+
+    def calibration(self, kept: int, folds: list[Fold]) -> Calibration:
+        """Learn the link of a model from its values on the held-out rows of all folds."""
+        return calibrate(
+            np.concatenate(self.values[kept]),
+            np.concatenate([fold.judge.codes for fold in folds]),
+            np.concatenate([fold.judge.cost for fold in folds]),
+        )
 
     @property
     def mean(self) -> np.ndarray:
@@ -199,7 +217,7 @@ def judge_settings(
     tables = Parallel(n_jobs=n_jobs)(
         delayed(_judge_landmarks)(fold, Cs, kernel) for kernel in kernels for fold in folds
     )
-    judged = Judged([], [], [], [])
+    judged = Judged()
     for i, kernel in enumerate(kernels):
         of_kernel = np.array(tables[i * len(folds) : (i + 1) * len(folds)])
         judged.settings += [Setting(C, kernel) for C in Cs]
@@ -223,7 +241,7 @@ def _judge_landmarks(fold: Fold, Cs: list[float], kernel: Kernel) -> list[tuple[
             current = Prototypes(rows.data, task, kernel, landmarks)
         else:
             current.solve(current.coef)
-        found.append(fold.judged(current))
+        found.append(fold.judged(current)[:2])
     return found
 
 
@@ -254,7 +272,7 @@ def judge_sizes(
     of the stand-in, and the portion has lowered it at all or there is nothing to lower yet: it is
     no less than ``guessing``. It goes on with the settings within a standard error of the best.
     """
-    judged = Judged([], [], [], [])
+    judged = Judged()
     states: dict[Setting, list[Any]] = {setting: [None] * len(folds) for setting in settings}
     for portion in portions:
         results = Parallel(n_jobs=n_jobs)(
@@ -266,12 +284,17 @@ def judge_sizes(
         for i, setting in enumerate(states):
             of_setting = results[i * len(folds) : (i + 1) * len(folds)]
             states[setting] = [state for state, _ in of_setting]
-            found = np.array([found for _, found in of_setting])
-            lowest[setting] = found[:, :, 0].mean(axis=0).min()
+            # Of each size, over the folds.
+            errors, losses, values = (
+                [[of_fold[j][k] for _, of_fold in of_setting] for j in range(len(portion))]
+                for k in range(3)
+            )
+            lowest[setting] = np.mean(errors, axis=1).min()
             judged.settings += [setting] * len(portion)
             judged.sizes += portion
-            judged.errors += found[:, :, 0].T.tolist()
-            judged.losses += found[:, :, 1].T.tolist()
+            judged.errors += errors
+            judged.losses += losses
+            judged.values += values
         path = judged.best_of_each_size()
         error, half = path["error"], len(portion) // 2
         best = int(error.argmin())
@@ -292,7 +315,7 @@ def judge_sizes(
 
 def _grow(
     setting: Setting, fold: Fold, state: tuple[Any, ...] | None, sizes: tuple[int, ...]
-) -> tuple[tuple[Any, ...], list[tuple[float, float]]]:
+) -> tuple[tuple[Any, ...], list[tuple[float, float, np.ndarray]]]:
     """Judge these sizes, and say where the vectors are then."""
     training = setting.of(fold.learn)
     if state is None:
