@@ -34,7 +34,7 @@ from zeronorm.checks import check_integer, check_positive
 from zeronorm.feature_selection.base import LinearSelector, Selection
 from zeronorm.solvers.elimination.arom import descending
 from zeronorm.solvers.elimination.columns import Columns
-from zeronorm.solvers.newton.squared_slack import Gram, solve_squared_slack
+from zeronorm.solvers.newton.squared_slack import GramDescent, SlackSolution
 
 
 @with_parameters
@@ -200,16 +200,9 @@ class RadiusMargin:
         radius, radius_slope = self._scatter() if self.has_several else self._radius(gram)
         width, width_slope = 0.0, np.zeros(len(theta))
         for k, target in enumerate(self.targets.T):
-            part = solve_squared_slack(
-                Gram(gram * target * target[:, None]),
-                target[:, None],
-                np.full(len(target), 1.0 / self.ridge),
-                start=self.starts[k],
-            )
-            self.starts[k] = part.scores
-            self.gaps.append(part.gap)
+            part = self._solve(k, gram, target, 1.0 / self.ridge)
             width += 2.0 * part.objective
-            width_slope -= self.columns.adjoint(target * part.alpha) ** 2
+            width_slope -= self.columns.adjoint(target * part.dual) ** 2
         if not min(radius, width) > 0:  # the ridge is rounding beside the data
             self.last = np.inf
             return np.inf, np.zeros(len(theta))
@@ -228,19 +221,19 @@ class RadiusMargin:
 
         The ridge on the kernel is part of the rows; it is the same for all and moves no centre.
         """
-        n = len(gram)
         diagonal = gram.diagonal() + self.ridge
-        part = solve_squared_slack(
-            Gram(2.0 * gram),
-            np.ones((n, 1)),
-            np.full(n, 0.5 / self.ridge),
-            wanted=diagonal,
-            total=np.ones(1),
-            start=self.starts[-1],
-        )
-        self.starts[-1] = part.scores
-        self.gaps.append(part.gap)
-        beta = part.alpha
-        center = np.asarray(self.columns.values.T @ beta)
-        slope = np.asarray(self.columns.squares().T @ beta) - center**2
+        ones, cost = np.ones(len(gram)), 0.5 / self.ridge
+        part = self._solve(-1, 2.0 * gram, ones, cost, wanted=diagonal, total=1.0)
+        center = np.asarray(self.columns.values.T @ part.dual)
+        slope = np.asarray(self.columns.squares().T @ part.dual) - center**2
         return float(part.objective), slope
+
+    def _solve(
+        self, k: int, gram: np.ndarray, signs: np.ndarray, cost: float, **options: Any
+    ) -> SlackSolution:
+        """Solve the k-th problem from its last solution."""
+        costs, start = np.full(len(gram), cost), self.starts[k]
+        part = GramDescent(gram, signs[:, None], costs, start=start, **options).solve()
+        self.starts[k] = part.scores
+        self.gaps.append(part.gap)
+        return part
