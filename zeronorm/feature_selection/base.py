@@ -126,7 +126,7 @@ class LinearSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
         A copy adds nothing to a linear model, a constant even less.
         """
-        # What overflows is found by the checks, which say it in a sentence.
+        # What overflows is found by the checks, which raise ValueError.
         with np.errstate(all="ignore"):
             columns = Columns(X, multiplicity)
             n_columns, varies = columns.n_columns, columns.deviations > 0
@@ -158,7 +158,7 @@ def check_finite(values: Any) -> None:
 
 
 def gap_warning(gap: float) -> str | None:
-    """Return what to warn of if a problem was not solved to this relative duality gap."""
+    """Return what to warn of if this relative duality gap is too large."""
     # The solvers end far below this; a larger gap means that rounding has had its say.
     if gap <= 1e-3:
         return None

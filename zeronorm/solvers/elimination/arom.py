@@ -101,10 +101,8 @@ def eliminate(
             last_change, result.change = result.change, _change(before, contribution)
             standstill += result.change > 0.9 * last_change
             has_converged = result.change <= tolerance or standstill >= PATIENCE
-            is_forced, result.is_settled = (
-                has_converged and stop_at > 0,
-                has_converged and stop_at == 0,
-            )
+            is_forced = has_converged and stop_at > 0
+            result.is_settled = has_converged and stop_at == 0
         else:
             standstill = 0
             dropped.append(left[~keep][descending(ranks[:, ~keep])])

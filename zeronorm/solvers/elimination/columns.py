@@ -65,16 +65,13 @@ class Columns:
 
     def keep(self, columns: np.ndarray) -> None:
         """Forget the columns where the mask is False."""
-        self.values = self.take(columns)
+        if self.is_sparse:
+            self.values = self.values[:, columns]
+        else:
+            self.values = self.values.T[np.flatnonzero(columns)].T
         self.deviations = self.deviations[columns]
         self.offset = self.offset[columns]
         self.multiplicity = self.multiplicity[columns]
-
-    def take(self, columns: np.ndarray) -> Any:
-        """Return some of the columns."""
-        if self.is_sparse:
-            return self.values[:, columns]
-        return self.values.T[np.flatnonzero(columns)].T
 
     def gram(self, scaling: np.ndarray) -> np.ndarray:
         """Inner products of the rows, columns scaled."""
@@ -119,10 +116,7 @@ def first_equal_column(columns: Columns) -> np.ndarray:
         return first
     order = np.argsort(products, kind="stable")
     sizes = columns.deviations[varying[order]]
-    is_near = np.diff(products[order]) <= reach * sizes[1:]
-    near = np.flatnonzero(is_near)
-    if len(near) == 0:
-        return first
+    near = np.flatnonzero(np.diff(products[order]) <= reach * sizes[1:])
     candidates = np.unique(varying[order[np.concatenate([near, near + 1])]])
     seen: dict[bytes, int] = {}
     for member in candidates.tolist():
