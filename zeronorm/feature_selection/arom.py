@@ -5,7 +5,7 @@ with the fewest features, min ||w||_0 subject to y_i (w·x_i + b) ≥ 1 (Problem
 approximation (Problem 6) is lowered by solving an SVM on rescaled data, over and over, the scale
 of each feature being multiplied by its weight: z ← z * w (Problem 7 with the 1-norm, 8 with the
 2-norm). What certifies a round is the duality gap of its SVM. The numerics, and what a finite C
-means, are in ``solvers/elimination``.
+means, are in ``solvers/elimination/arom.py`` and ``solvers/elimination/rounds.py``.
 """
 
 from __future__ import annotations

@@ -6,8 +6,9 @@ is approached by Σ 1 − exp(−α|w_j|), which is lowered by linear programs o
     min Σ_j α exp(−α v_j*) v_j + C Σ slack    subject to y_i (w·x_i + b) ≥ 1 − slack_i, |w| ≤ v,
 
 v* being the last solution, zero at first. Each is solved through its dual on a persistent model
-(``hinge_lp.py``), which only the features that matter enter: wide data are no trouble. What
-certifies a round is its duality gap; the rounds end when the tangents do not change.
+(``solvers/linear_programs/hinge_lp.py``), which only the features that matter enter: wide data are
+no trouble. What certifies a round is its duality gap; the rounds end when the tangents do not
+change.
 """
 
 from __future__ import annotations
