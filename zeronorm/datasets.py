@@ -40,8 +40,8 @@ def make_waveform(n_samples: int = 1000, *, random_state: Any = None) -> tuple[A
     (100, 21)
     """
     random = check_random_state(random_state)
-    place = np.arange(1, 22)
-    waves = np.maximum(6.0 - np.abs(place - np.array([[7], [15], [11]])), 0.0)
+    time = np.arange(1, 22)
+    waves = np.maximum(6.0 - np.abs(time - np.array([[7], [15], [11]])), 0.0)
     pairs = np.array([[0, 1], [0, 2], [1, 2]])
     mixture = random.randint(3, size=n_samples)
     share = random.uniform(size=(n_samples, 1))

@@ -124,7 +124,7 @@ class TestPolynomial:
         columns = Columns(np.column_stack(ordered))
         target = np.where(y > 0, 1.0, -1.0)[:, None]
         result = eliminate(SquaredSlack(columns, target, np.full(30, 10.0)), stop_at=0)
-        left = {names[j] for j in result.left}
+        left = {names[j] for j in np.flatnonzero(result.scaling)}
         mine = {tuple(np.repeat(np.arange(4), row).tolist()) for row in found.powers_}
         assert mine == left
 

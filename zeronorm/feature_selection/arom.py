@@ -16,16 +16,18 @@ from typing import Any
 import numpy as np
 
 from zeronorm.base.parameters import with_parameters
-from zeronorm.checks import check_integer, check_positive
-from zeronorm.feature_selection.base import LinearSelector, Selection, check_finite
-from zeronorm.solvers.elimination.arom import Elimination, eliminate
+from zeronorm.checks import check_integer, check_positive, is_integer
+from zeronorm.feature_selection.base import LinearSelector, check_finite, gap_warning
+from zeronorm.solvers.elimination.arom import eliminate
 from zeronorm.solvers.elimination.columns import Columns
 from zeronorm.solvers.elimination.rounds import (
     HingeSlack,
     JointSquaredSlack,
     LinearProgram,
+    RoundProblem,
     SquaredSlack,
 )
+from zeronorm.solvers.elimination.selection import Selection
 
 
 @with_parameters
@@ -115,97 +117,60 @@ class AROMSelector(LinearSelector):
     [2, 5]
     """
 
-    n_features_to_select: Any = field(default=None, kw_only=False)
     norm: str = field(default="l2", kw_only=False)
-    C: float = 1.0
     slack_norm: Any = "auto"
     multi_class: str = "ovr"
     tol: float = 1e-4
     max_iter: int = 100
-    cv: Any = 5
-    n_jobs: int | None = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_positive("tol", self.tol)
         check_integer("max_iter", self.max_iter, least=1)
-        check_rounds(self.norm, self.slack_norm, self.multi_class)
+        norm, slack_norm, multi_class = self.norm, self.slack_norm, self.multi_class
+        if not isinstance(norm, str) or norm not in ("l1", "l2"):
+            raise ValueError(f"norm must be 'l2' or 'l1'; got {norm!r}.")
+        if not isinstance(multi_class, str) or multi_class not in ("ovr", "joint"):
+            raise ValueError(f"multi_class must be 'ovr' or 'joint'; got {multi_class!r}.")
+        if not (isinstance(slack_norm, str) or is_integer(slack_norm)) or (
+            slack_norm not in ("auto", 0, 1, 2)
+        ):
+            raise ValueError(f"slack_norm must be 'auto', 0, 1 or 2; got {slack_norm!r}.")
+        if norm == "l1" and slack_norm == 2:
+            raise ValueError(
+                "slack_norm=2 makes the rounds quadratic, norm='l1' makes them linear programs; "
+                "take slack_norm 0 or 1, or norm='l2'."
+            )
+        if multi_class == "joint" and (norm == "l1" or slack_norm == 1):
+            raise ValueError(
+                "multi_class='joint' goes with norm='l2' and slack_norm 0 or 2; for others take "
+                "'ovr'."
+            )
+
+    def _problem(self, columns: Columns, targets: np.ndarray) -> RoundProblem:
+        """Return the problem of a round."""
+        kind: type[RoundProblem] = SquaredSlack
+        if self.norm == "l1":
+            kind = LinearProgram
+        elif self.slack_norm == 1:
+            kind = HingeSlack
+        elif self.multi_class == "joint" and targets.shape[1] > 1:
+            kind = JointSquaredSlack
+        return kind(columns, targets, np.full(columns.n_rows, float(self.C)))
 
     def _rank(self, columns: Columns, targets: np.ndarray, stop_at: int | None) -> Selection:
-        return rank_by_rounds(self, columns, targets, stop_at)
-
-
-def check_rounds(norm: Any, slack_norm: Any, multi_class: Any) -> None:
-    """Raise ValueError unless the parameters of the rounds are known and go together."""
-    if not isinstance(norm, str) or norm not in ("l1", "l2"):
-        raise ValueError(f"norm must be 'l2' or 'l1'; got {norm!r}.")
-    if not isinstance(multi_class, str) or multi_class not in ("ovr", "joint"):
-        raise ValueError(f"multi_class must be 'ovr' or 'joint'; got {multi_class!r}.")
-    is_known = isinstance(slack_norm, (str, int, np.integer)) and not isinstance(slack_norm, bool)
-    if not is_known or slack_norm not in ("auto", 0, 1, 2):
-        raise ValueError(f"slack_norm must be 'auto', 0, 1 or 2; got {slack_norm!r}.")
-    if norm == "l1" and slack_norm == 2:
-        raise ValueError(
-            "slack_norm=2 makes the rounds quadratic, norm='l1' makes them linear programs; take "
-            "slack_norm 0 or 1, or norm='l2'."
+        result = eliminate(
+            self._problem(columns, targets),
+            stop_at=0 if stop_at is None else stop_at,
+            count_slacks=self.slack_norm == 0,
+            max_rounds=self.max_iter,
+            tolerance=self.tol,
         )
-    if multi_class == "joint" and (norm == "l1" or slack_norm == 1):
-        raise ValueError(
-            "multi_class='joint' goes with norm='l2' and slack_norm 0 or 2; for others take 'ovr'."
-        )
-
-
-def make_problem(
-    parameters: Any, columns: Columns, targets: np.ndarray
-) -> HingeSlack | JointSquaredSlack | LinearProgram | SquaredSlack:
-    """Return the problem of a round; ``parameters`` is an estimator that has them."""
-    cost = np.full(columns.n_rows, float(parameters.C))
-    if parameters.norm == "l1":
-        return LinearProgram(columns, targets, cost)
-    if parameters.slack_norm == 1:
-        return HingeSlack(columns, targets, cost)
-    if parameters.multi_class == "joint" and targets.shape[1] > 1:
-        return JointSquaredSlack(columns, targets, cost)
-    return SquaredSlack(columns, targets, cost)
-
-
-def rank_by_rounds(
-    parameters: Any, columns: Columns, targets: np.ndarray, stop_at: int | None
-) -> Selection:
-    """Rank the columns by the rounds in which they vanish."""
-    result = eliminate(
-        make_problem(parameters, columns, targets),
-        stop_at=0 if stop_at is None else stop_at,
-        count_slacks=parameters.slack_norm == 0,
-        max_rounds=parameters.max_iter,
-        tolerance=parameters.tol,
-    )
-    history = {key: np.array(values) for key, values in result.history.items()}
-    check_finite(history["objective"])
-    return Selection(
-        result.order,
-        len(result.left),
-        result.scaling,
-        result.rounds,
-        history,
-        _warning(parameters, result, stop_at),
-    )
-
-
-def _warning(parameters: Any, result: Elimination, stop_at: int | None) -> str | None:
-    """Say what was not reached."""
-    name = type(parameters).__name__
-    gap = max(result.history["gap"])
-    # The solvers end far below this; a larger gap means that rounding has had its say.
-    if not gap <= 1e-3:
-        return (
-            f"{name}: a round ended with a relative duality gap of {gap:.1e}. Standardise the "
-            "features, or take a smaller C."
-        )
-    is_there = stop_at is not None and len(result.left) <= stop_at
-    if is_there or result.is_settled or result.rounds < parameters.max_iter:
-        return None
-    return (
-        f"{name} stopped after {result.rounds} rounds with {len(result.left)} features and a "
-        f"relative change of {result.change:.1e} (tol={parameters.tol:g}). Raise max_iter or tol."
-    )
+        check_finite(result.history["objective"])
+        if not result.is_settled:
+            result.warning = (
+                f"stopped after {result.n_iter} rounds with {result.count} features and a relative "
+                f"change of {result.change:.1e} (tol={self.tol:g}). Raise max_iter or tol."
+            )
+        result.warning = gap_warning(max(result.history["gap"])) or result.warning
+        return result

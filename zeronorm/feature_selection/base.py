@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABCMeta, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -16,38 +16,22 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base.labels import class_codes, signed_targets
+from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import all_or_nothing, check_integer, check_positive, check_share, is_integer
-from zeronorm.feature_selection.sizes import cross_validated_sizes, size_path
+from zeronorm.feature_selection.sizes import cross_validated_sizes
 from zeronorm.model_selection import chosen
 from zeronorm.solvers.elimination.columns import Columns, first_equal_column
+from zeronorm.solvers.elimination.selection import Selection
 
 
-@dataclass
-class Selection:
-    """What a method returns of the columns it was given.
-
-    ``order`` has all of them, best first; ``settled`` is the number that the method itself would
-    keep, ``scaling`` the weight it gives to each column; ``history`` has one entry a round.
-    """
-
-    order: np.ndarray
-    settled: int
-    scaling: np.ndarray
-    n_iter: int = 1
-    history: dict[str, Any] = field(default_factory=dict)
-    warning: str | None = None
-
-
+@with_parameters
 class LinearSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
-    """Base of the selectors; a subclass ranks the columns in ``_rank``.
+    """Base of the selectors; a subclass ranks the columns in ``_rank``."""
 
-    A subclass has the parameters ``n_features_to_select``, ``C``, ``cv`` and ``n_jobs``.
-    """
-
-    n_features_to_select: Any
-    C: float
-    cv: Any
-    n_jobs: int | None
+    n_features_to_select: Any = field(default=None, kw_only=False)
+    C: float = 1.0
+    cv: Any = 5
+    n_jobs: int | None = None
 
     @abstractmethod
     def _rank(self, columns: Columns, targets: np.ndarray, stop_at: int | None) -> Selection:
@@ -66,7 +50,16 @@ class LinearSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _check_parameters(self) -> None:
         check_positive("C", self.C)
-        check_n_features(self.n_features_to_select)
+        value = self.n_features_to_select
+        if is_integer(value):
+            check_integer("n_features_to_select", value, least=1)
+        elif isinstance(value, float):
+            check_share("n_features_to_select, as a share of the features,", value)
+        elif value is not None and not (isinstance(value, str) and value == "auto"):
+            raise ValueError(
+                "n_features_to_select must be None, 'auto', an integer of at least 1, or a share "
+                f"of the features above 0 and at most 1; got {value!r}."
+            )
 
     def fit(self, X: Any, y: Any) -> Any:
         """Rank the features and select.
@@ -83,113 +76,93 @@ class LinearSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         self
         """
         with all_or_nothing(self):
-            return self._fit(X, y)
-
-    def _fit(self, X: Any, y: Any) -> Any:
-        self._check_parameters()
-        X, y = validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=np.float64)
-        check_classification_targets(y)
-        classes, codes = class_codes(y)
-        wanted = resolve_n_features(self.n_features_to_select, X.shape[1])
-        self.__dict__.pop("cv_results_", None)  # of an earlier fit
-        if isinstance(wanted, str):
-            wanted = self._choose_size(X, codes)
-        selection = self._select(X, codes, wanted)
-        count = max(1, selection.settled) if wanted is None else wanted
-        self.classes_ = classes
-        self.ranking_ = np.empty(X.shape[1], dtype=np.intp)
-        self.ranking_[selection.order] = np.arange(1, X.shape[1] + 1)
-        self.scaling_ = selection.scaling
-        self.support_ = self.ranking_ <= count
-        self.n_features_ = count
-        self.n_iter_ = selection.n_iter
-        self.history_ = selection.history
-        if selection.warning is not None:
-            warnings.warn(selection.warning, ConvergenceWarning, stacklevel=3)
+            self._check_parameters()
+            X, y = validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=np.float64)
+            check_classification_targets(y)
+            self.classes_, codes = class_codes(y)
+            self.__dict__.pop("cv_results_", None)  # of an earlier fit
+            targets = signed_targets(codes, len(self.classes_))
+            selection = self._select(X, targets, self._wanted(X, codes))
+            self.ranking_ = np.empty(X.shape[1], dtype=np.intp)
+            self.ranking_[selection.order] = np.arange(1, X.shape[1] + 1)
+            self.support_ = self.ranking_ <= selection.count
+            self.n_features_, self.scaling_ = selection.count, selection.scaling
+            self.n_iter_, self.history_ = selection.n_iter, selection.arrays()
+            if selection.warning is not None:
+                message = f"{type(self).__name__} {selection.warning}"
+                warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "support_")
         return self.support_
 
-    def _select(self, X: Any, codes: np.ndarray, wanted: int | None) -> Selection:
-        targets = signed_targets(codes, codes.max() + 1)
-        # What overflows is found by the check below, which says it in a sentence.
+    def _wanted(self, X: Any, codes: np.ndarray) -> int | None:
+        """Return how many features to select; None leaves it to the method.
+
+        "auto" is the smallest number within one standard error of the best.
+        """
+        n_features, value = X.shape[1], self.n_features_to_select
+        if isinstance(value, str):
+            self.cv_results_ = cross_validated_sizes(self, X, codes)
+            return int(self.cv_results_["n_features"][chosen(self.cv_results_)])
+        if isinstance(value, float):
+            return max(1, round(value * n_features))
+        if value is not None and value > n_features:
+            raise ValueError(
+                f"n_features_to_select is {value}, but X has {n_features} feature(s); select at "
+                "most as many as there are."
+            )
+        return value
+
+    def _select(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        wanted: int | None,
+        multiplicity: np.ndarray | None = None,
+    ) -> Selection:
+        """Rank the columns that vary and are not equal to an earlier one; the others come last.
+
+        A copy adds nothing to a linear model, a constant even less.
+        """
+        # What overflows is found by the checks, which raise ValueError.
         with np.errstate(all="ignore"):
-            selection = select_distinct(self._rank, Columns(X), targets, wanted)
+            columns = Columns(X, multiplicity)
+            n_columns, varies = columns.n_columns, columns.deviations > 0
+            check_finite(columns.deviations @ columns.deviations)
+            usable = varies & (first_equal_column(columns) == np.arange(n_columns))
+            if not usable.all():
+                columns.keep(usable)
+            indices = np.flatnonzero(usable)
+            selection = Selection(indices, 0, np.zeros(0))
+            if len(indices):
+                stop_at = None if wanted is None else min(wanted, len(indices))
+                selection = self._rank(columns, targets, stop_at)
         check_finite(selection.scaling)
+        others = [np.flatnonzero(varies & ~usable), np.flatnonzero(~varies)]
+        selection.order = np.concatenate([indices[selection.order], *others])
+        scaling, selection.scaling = selection.scaling, np.zeros(n_columns)
+        selection.scaling[indices] = scaling
+        selection.count = max(1, selection.count) if wanted is None else wanted
         return selection
 
-    def _choose_size(self, X: Any, codes: np.ndarray) -> int:
-        """Choose the smallest number of features within one standard error of the best."""
-        self.cv_results_ = cross_validated_sizes(
-            self, X, codes, size_path(X.shape[1]), C=self.C, cv=self.cv, n_jobs=self.n_jobs
-        )
-        return int(self.cv_results_["n_features"][chosen(self.cv_results_)])
 
-    def _order_of(self, X: Any, codes: np.ndarray, stop_at: int) -> np.ndarray:
-        """Order of the features on these rows, for cross-validation."""
-        _, present = np.unique(codes, return_inverse=True)
-        return self._select(X, present, stop_at).order
-
-
-def select_distinct(
-    rank: Any, columns: Columns, targets: np.ndarray, wanted: int | None
-) -> Selection:
-    """Rank the columns that vary and are not equal to an earlier one; the others come last.
-
-    A copy adds nothing to a linear model, a constant even less.
-    """
-    n_columns = columns.n_columns
-    check_finite(columns.deviations @ columns.deviations)
-    varies = columns.deviations > 0
-    usable = varies & (first_equal_column(columns) == np.arange(n_columns))
-    if usable.all():
-        return rank(columns, targets, wanted)
-    indices = np.flatnonzero(usable)
-    others = np.concatenate([np.flatnonzero(varies & ~usable), np.flatnonzero(~varies)])
-    if len(indices) == 0:
-        return Selection(np.arange(n_columns), 0, np.zeros(n_columns), 0)
-    columns.keep(usable)
-    selection = rank(columns, targets, None if wanted is None else min(wanted, len(indices)))
-    selection.order = np.concatenate([indices[selection.order], others])
-    scaling = np.zeros(n_columns)
-    scaling[indices] = selection.scaling
-    selection.scaling = scaling
-    return selection
-
-
-def check_n_features(value: Any) -> None:
-    """Raise ValueError unless ``value`` says how many features to select."""
-    if value is None or (isinstance(value, str) and value == "auto"):
-        return
-    if is_integer(value):
-        check_integer("n_features_to_select", value, least=1)
-    elif isinstance(value, float):
-        check_share("n_features_to_select, as a share of the features,", value)
-    else:
-        raise ValueError(
-            "n_features_to_select must be None, 'auto', an integer of at least 1, or a share of "
-            f"the features above 0 and at most 1; got {value!r}."
-        )
-
-
-def resolve_n_features(value: Any, n_features: int) -> Any:
-    """Turn a share into a number; refuse more features than there are."""
-    if isinstance(value, float):
-        return max(1, round(value * n_features))
-    if is_integer(value) and value > n_features:
-        raise ValueError(
-            f"n_features_to_select is {value}, but X has {n_features} feature(s); select at most "
-            "as many as there are."
-        )
-    return value
-
-
-def check_finite(values: np.ndarray) -> None:
+def check_finite(values: Any) -> None:
     """Raise ValueError if the inner products of the data, or a solution, have overflowed."""
     if not np.isfinite(values).all():
         raise ValueError(
             "The solution is not finite: the data are too badly scaled. Standardise the features, "
             "or take a smaller C."
         )
+
+
+def gap_warning(gap: float) -> str | None:
+    """Return what to warn of if this relative duality gap is too large."""
+    # The solvers end far below this; a larger gap means that rounding has had its say.
+    if gap <= 1e-3:
+        return None
+    return (
+        f"ended with a relative duality gap of {gap:.1e}. Standardise the features, or take a "
+        "smaller C."
+    )

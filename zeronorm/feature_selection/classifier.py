@@ -26,21 +26,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from zeronorm.base.guard import LinearFit, guessing_message
 from zeronorm.base.labels import class_codes, signed_targets
 from zeronorm.base.parameters import with_parameters
-from zeronorm.checks import all_or_nothing, check_integer, check_positive
+from zeronorm.checks import all_or_nothing, check_integer
 from zeronorm.decisions import Classes
 from zeronorm.exceptions import PoorFitWarning
 from zeronorm.expansion import KernelExpansion
-from zeronorm.feature_selection.arom import AROMSelector, check_rounds, make_problem, rank_by_rounds
-from zeronorm.feature_selection.base import (
-    Selection,
-    check_finite,
-    check_n_features,
-    resolve_n_features,
-    select_distinct,
-)
+from zeronorm.feature_selection.arom import AROMSelector
+from zeronorm.feature_selection.base import check_finite, gap_warning
 from zeronorm.polynomial import SparsePolynomial, multiplicities, products
 from zeronorm.solvers.elimination.arom import fit_once
 from zeronorm.solvers.elimination.columns import Columns
+from zeronorm.solvers.elimination.selection import Selection
 
 
 @with_parameters
@@ -140,12 +135,12 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    def _selector(self) -> AROMSelector:
+        """Return a selector with the parameters that it shares with this classifier."""
+        return AROMSelector(**{name: getattr(self, name) for name in AROMSelector().get_params()})
+
     def _check_parameters(self) -> None:
-        check_positive("C", self.C)
-        check_positive("tol", self.tol)
-        check_integer("max_iter", self.max_iter, least=1)
-        check_n_features(self.n_features_to_select)
-        check_rounds(self.norm, self.slack_norm, self.multi_class)
+        self._selector()._check_parameters()
         if not isinstance(self.kernel, str) or self.kernel not in ("linear", "poly"):
             raise ValueError(f"kernel must be 'linear' or 'poly'; got {self.kernel!r}.")
         check_integer("degree", self.degree, least=1)
@@ -182,27 +177,32 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         values, powers = self._terms(X)
         for name in ("cv_results_", "support_", "powers_"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        wanted = resolve_n_features(self.n_features_to_select, values.shape[1])
-        if isinstance(wanted, str):
-            wanted = self._choose_size(values, codes)
-        targets = signed_targets(codes, len(self.classes_))
-        multiplicity = np.ones(values.shape[1]) if powers is None else multiplicities(powers)
+        selector, targets = self._selector(), signed_targets(codes, len(self.classes_))
+        wanted, n_terms = selector._wanted(values, codes), values.shape[1]
+        if hasattr(selector, "cv_results_"):
+            self.cv_results_ = selector.cv_results_
+        multiplicity = np.ones(n_terms) if powers is None else multiplicities(powers)
+        selection = Selection(np.arange(n_terms), n_terms, np.ones(n_terms))
+        if wanted != n_terms:
+            selection = selector._select(values, targets, wanted, multiplicity)
+        chosen = np.sort(selection.order[: selection.count])
+        scaling = np.ones(len(chosen)) if powers is None else selection.scaling[chosen]
         with np.errstate(all="ignore"):
-            selection = self._rank(values, multiplicity, targets, wanted)
-            count = max(1, selection.settled) if wanted is None else wanted
-            chosen = np.sort(selection.order[:count])
             columns = Columns(values[:, chosen], multiplicity[chosen])
-            scaling = np.ones(count) if powers is None else selection.scaling[chosen]
-            gap = self._fit_final(columns, targets, scaling, chosen, powers)
-        self.n_iter_ = selection.n_iter
-        self.history_ = selection.history
-        if selection.warning is None and not gap <= 1e-3:
-            selection.warning = (
-                f"AROMClassifier: the final problem has a relative duality gap of {gap:.1e}. "
-                "Standardise the features, or take a smaller C."
-            )
-        if selection.warning is not None:
-            warnings.warn(selection.warning, ConvergenceWarning, stacklevel=3)
+            coef, intercept, gap = fit_scaled(selector, columns, targets, scaling)
+        check_finite(np.concatenate([coef.ravel(), intercept]))
+        if powers is None:
+            self.support_ = chosen
+            factors = [[(int(feature), 1)] for feature in chosen]
+            self.polynomial_ = SparsePolynomial(factors, coef, intercept)
+        else:
+            self.powers_ = powers[chosen]
+            self.polynomial_ = SparsePolynomial.from_powers(self.powers_, coef, intercept)
+        self.coef_, self.intercept_, self.n_terms_ = coef.T, intercept, len(chosen)
+        self.n_iter_, self.history_ = selection.n_iter, selection.arrays()
+        warning = selection.warning or gap_warning(gap)
+        if warning is not None:
+            warnings.warn(f"AROMClassifier {warning}", ConvergenceWarning, stacklevel=3)
 
     def _terms(self, X: Any) -> tuple[Any, np.ndarray | None]:
         """Features to choose from, and their exponents where they are products."""
@@ -212,60 +212,6 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
             values, powers = products(X, self.degree)
         check_finite(values.data if sparse.issparse(values) else values)
         return values, powers
-
-    def _rank(
-        self, values: Any, multiplicity: np.ndarray, targets: np.ndarray, wanted: int | None
-    ) -> Selection:
-        if wanted is not None and wanted == values.shape[1]:
-            return Selection(np.arange(wanted), wanted, np.ones(wanted), 0)
-        columns = Columns(values, multiplicity)
-
-        def rank(columns: Columns, targets: np.ndarray, stop_at: int | None) -> Selection:
-            return rank_by_rounds(self, columns, targets, stop_at)
-
-        return select_distinct(rank, columns, targets, wanted)
-
-    def _choose_size(self, values: Any, codes: np.ndarray) -> int:
-        shared = set(AROMSelector().get_params()) & set(self.get_params())
-        selector = AROMSelector(**{name: getattr(self, name) for name in shared})
-        chosen = selector._choose_size(values, codes)
-        self.cv_results_ = selector.cv_results_
-        return int(chosen)
-
-    def _fit_final(
-        self,
-        columns: Columns,
-        targets: np.ndarray,
-        scaling: np.ndarray,
-        chosen: np.ndarray,
-        powers: np.ndarray | None,
-    ) -> float:
-        """Fit on the chosen terms, set the fitted attributes, return the certificate."""
-        # A term of an exact number of them may have vanished in the rounds: it gets no weight.
-        scaling = np.where((scaling > 0) & (columns.deviations > 0), scaling, 0.0)
-        used = scaling > 0
-        coef = np.zeros((len(chosen), targets.shape[1]))
-        offset = columns.offset
-        if used.any():
-            columns.keep(used)
-            problem = make_problem(self, columns, targets)
-            found = fit_once(problem, scaling[used], count_slacks=self.slack_norm == 0)
-            coef[used] = found.coef * columns.multiplicity[:, None]
-            intercept, gap = found.intercept - offset @ coef, found.gap
-        else:
-            # Nothing varies: the commonest class, or no class against the rest.
-            intercept, gap = np.sign(targets.sum(axis=0)), 0.0
-        check_finite(np.concatenate([coef.ravel(), intercept]))
-        if powers is None:
-            self.support_ = chosen
-            factors = [[(int(feature), 1)] for feature in chosen]
-            self.polynomial_ = SparsePolynomial(factors, coef, intercept)
-        else:
-            self.powers_ = powers[chosen]
-            self.polynomial_ = SparsePolynomial.from_powers(self.powers_, coef, intercept)
-        self.coef_, self.intercept_ = coef.T, intercept
-        self.n_terms_ = len(chosen)
-        return gap
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Evaluate the decision function.
@@ -329,3 +275,20 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         labels = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
         lines = self.polynomial_.formulas(names, digits)
         return "\n".join(f"{label}: {line}" for label, line in zip(labels, lines, strict=True))
+
+
+def fit_scaled(
+    selector: AROMSelector, columns: Columns, targets: np.ndarray, scaling: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Coefficients and intercepts of the machine on scaled columns, and its duality gap."""
+    coef, offset = np.zeros((columns.n_columns, targets.shape[1])), columns.offset
+    # A term of an exact number of them may have vanished in the rounds: it gets no weight.
+    used = (scaling > 0) & (columns.deviations > 0)
+    if not used.any():
+        # Nothing varies: the commonest class, or no class against the rest.
+        return coef, np.sign(targets.sum(axis=0)), 0.0
+    columns.keep(used)
+    problem = selector._problem(columns, targets)
+    found = fit_once(problem, scaling[used], count_slacks=selector.slack_norm == 0)
+    coef[used] = found.coef * columns.multiplicity[:, None]
+    return coef, found.intercept - offset @ coef, found.gap

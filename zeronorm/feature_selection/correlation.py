@@ -7,14 +7,12 @@ against the rest.
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import Any
-
 import numpy as np
 
 from zeronorm.base.parameters import with_parameters
-from zeronorm.feature_selection.base import LinearSelector, Selection
+from zeronorm.feature_selection.base import LinearSelector
 from zeronorm.solvers.elimination.columns import Columns
+from zeronorm.solvers.elimination.selection import Selection
 
 
 @with_parameters
@@ -78,15 +76,10 @@ class CorrelationSelector(LinearSelector):
     [1, 2]
     """
 
-    n_features_to_select: Any = field(default=None, kw_only=False)
-    C: float = 1.0
-    cv: Any = 5
-    n_jobs: int | None = None
-
     def _rank(self, columns: Columns, targets: np.ndarray, stop_at: int | None) -> Selection:
         scores = np.sum([fisher_scores(columns, target) for target in targets.T], axis=0)
         order = np.argsort(-scores, kind="stable")
-        return Selection(order, max(1, columns.n_columns // 2), scores)
+        return Selection(order, columns.n_columns // 2, scores, n_iter=1)
 
 
 def fisher_scores(columns: Columns, target: np.ndarray) -> np.ndarray:

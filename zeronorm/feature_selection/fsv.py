@@ -13,17 +13,14 @@ change.
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import Any
-
 import numpy as np
 
 from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import check_integer, check_positive
-from zeronorm.feature_selection.base import LinearSelector, Selection
-from zeronorm.solvers.elimination.arom import descending
+from zeronorm.feature_selection.base import LinearSelector
 from zeronorm.solvers.elimination.columns import Columns
 from zeronorm.solvers.elimination.rounds import LinearProgram
+from zeronorm.solvers.elimination.selection import Selection, descending
 
 
 @with_parameters
@@ -86,12 +83,8 @@ class FSVSelector(LinearSelector):
     [2, 5]
     """
 
-    n_features_to_select: Any = field(default=None, kw_only=False)
     alpha: float = 5.0
-    C: float = 1.0
     max_iter: int = 50
-    cv: Any = 5
-    n_jobs: int | None = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -100,11 +93,11 @@ class FSVSelector(LinearSelector):
 
     def _rank(self, columns: Columns, targets: np.ndarray, stop_at: int | None) -> Selection:
         problem = LinearProgram(columns, targets, np.full(columns.n_rows, float(self.C)))
-        sizes = np.zeros(columns.n_columns)
+        new = np.zeros(columns.n_columns)
         last_use = np.zeros((3, columns.n_columns))  # slope, size and number of the last round
-        history: dict[str, list[float]] = {"features": [], "objective": [], "gap": []}
-        warning: str | None = f"FSVSelector stopped after {self.max_iter} linear programs."
+        result = Selection(new, 0, new)
         for number in range(1, self.max_iter + 1):
+            sizes = new
             # Below this a weight costs nothing as it is, and the program should stay bounded.
             price = self.alpha * np.exp(-np.minimum(self.alpha * sizes, 25.0))
             found = problem.solve(1.0 / price)
@@ -114,18 +107,10 @@ class FSVSelector(LinearSelector):
             last_use[1, used], last_use[2, used] = new[used] * columns.deviations[used], number
             loss = found.objective - float(price @ new)
             value = float(np.sum(1.0 - np.exp(-self.alpha * new))) + loss
-            history["features"].append(int(used.sum()))
-            history["objective"].append(value)
-            history["gap"].append(found.gap)
+            result.record(features=int(used.sum()), objective=value, gap=found.gap)
             if np.abs(new - sizes).max() <= 1e-9 * new.max(initial=0.0):
-                warning = None
                 break
-            sizes = new
-        return Selection(
-            descending(last_use),
-            int(np.count_nonzero(new)),
-            new,
-            number,
-            {key: np.array(values) for key, values in history.items()},
-            warning,
-        )
+        else:
+            result.warning = f"stopped after {self.max_iter} linear programs."
+        result.order, result.count, result.scaling = descending(last_use), int(used.sum()), new
+        return result

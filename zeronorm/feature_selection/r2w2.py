@@ -23,7 +23,6 @@ convex, and every useful feature keeps a part.
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -31,10 +30,10 @@ from scipy.optimize import minimize
 
 from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import check_integer, check_positive
-from zeronorm.feature_selection.base import LinearSelector, Selection
-from zeronorm.solvers.elimination.arom import descending
+from zeronorm.feature_selection.base import LinearSelector, gap_warning
 from zeronorm.solvers.elimination.columns import Columns
-from zeronorm.solvers.newton.squared_slack import Gram, solve_squared_slack
+from zeronorm.solvers.elimination.selection import Selection, descending
+from zeronorm.solvers.newton.squared_slack import GramDescent, SlackSolution
 
 
 @with_parameters
@@ -99,12 +98,8 @@ class R2W2Selector(LinearSelector):
     [2, 5]
     """
 
-    n_features_to_select: Any = field(default=None, kw_only=False)
-    C: float = 1.0
     tol: float = 1e-4
     max_iter: int = 100
-    cv: Any = 5
-    n_jobs: int | None = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -112,17 +107,18 @@ class R2W2Selector(LinearSelector):
         check_integer("max_iter", self.max_iter, least=1)
 
     def _rank(self, columns: Columns, targets: np.ndarray, stop_at: int | None) -> Selection:
-        left, theta = np.arange(columns.n_columns), np.ones(columns.n_columns)
-        scaling, dropped = np.zeros(columns.n_columns), []
-        history: list[float] = []
-        is_stopped, gaps = False, []
+        n_columns = columns.n_columns
+        left, theta = np.arange(n_columns), np.ones(n_columns)
+        result = Selection(left, 0, np.zeros(n_columns), history={"bound": []})
+        dropped: list[np.ndarray] = []
+        gap, is_stopped = 0.0, False
         while True:
-            theta, slope, steps, gap = self._descend(columns, targets, theta, history)
-            is_stopped |= steps >= self.max_iter
-            gaps.append(gap)
-            variances = columns.deviations**2
-            order = descending(np.stack([-slope / variances, theta * variances]))
-            scaling[left] = np.sqrt(theta)
+            bound = RadiusMargin(columns, targets, float(self.C))
+            n_before = result.n_iter
+            theta, slope = self._descend(bound, theta, result)
+            is_stopped |= result.n_iter - n_before >= self.max_iter
+            gap = np.max([gap, *np.abs(bound.gaps)])
+            order = descending(np.stack([-slope / bound.variances, theta * bound.variances]))
             n_used = int(np.count_nonzero(theta))
             # Descend again without the smaller half, as long as there are too many.
             n_kept = max(stop_at or n_used, n_used // 2)
@@ -132,45 +128,31 @@ class R2W2Selector(LinearSelector):
             kept = np.sort(order[:n_kept])
             columns.keep(np.isin(np.arange(len(left)), kept))
             left, theta = left[kept], theta[kept]
-        warning = None
         if is_stopped:
-            warning = (
-                f"R2W2Selector stopped after {self.max_iter} steps with a bound of "
-                f"{history[-1]:.3g}. Raise max_iter or tol."
+            result.warning = (
+                f"stopped after {self.max_iter} steps with a bound of "
+                f"{result.history['bound'][-1]:.3g}. Raise max_iter or tol."
             )
-        # As in AROM: a larger gap means that rounding has had its say.
-        if not np.max(gaps) <= 1e-3:
-            warning = (
-                "R2W2Selector: the bound has been found to a relative duality gap of "
-                f"{np.max(gaps):.1e} only. Standardise the features, or take a smaller C."
-            )
-        scaling[np.setdiff1d(np.arange(len(scaling)), left)] = 0.0
-        return Selection(
-            np.concatenate([left[order], *reversed(dropped)]),
-            n_used,
-            scaling,
-            len(history),
-            {"bound": np.array(history)},
-            warning,
-        )
+        result.warning = gap_warning(gap) or result.warning
+        result.order = np.concatenate([left[order], *reversed(dropped)])
+        result.count, result.scaling[left] = n_used, np.sqrt(theta)
+        return result
 
     def _descend(
-        self, columns: Columns, targets: np.ndarray, theta: np.ndarray, history: list[float]
-    ) -> tuple[np.ndarray, np.ndarray, int, float]:
-        """Scales at the minimum from this start, their gradient, the steps taken, and the gap."""
-        bound = RadiusMargin(columns, targets, float(self.C))
+        self, bound: RadiusMargin, theta: np.ndarray, result: Selection
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Scales at the minimum from this start, and their gradient; record the steps."""
         found = minimize(
             bound.log_value,
             theta,
             jac=True,
             method="L-BFGS-B",
             bounds=[(0.0, None)] * len(theta),
-            callback=lambda point: history.append(float(np.exp(bound.last))),
+            callback=lambda point: result.record(bound=float(np.exp(bound.last))),
             options={"maxiter": self.max_iter, "ftol": self.tol, "gtol": 0.0},
         )
         theta = np.maximum(found.x, 0.0)
-        slope = bound.log_value(theta)[1]
-        return theta, slope, int(found.nit), float(np.abs(bound.gaps).max())
+        return theta, bound.log_value(theta)[1]
 
 
 class RadiusMargin:
@@ -200,16 +182,9 @@ class RadiusMargin:
         radius, radius_slope = self._scatter() if self.has_several else self._radius(gram)
         width, width_slope = 0.0, np.zeros(len(theta))
         for k, target in enumerate(self.targets.T):
-            part = solve_squared_slack(
-                Gram(gram * target * target[:, None]),
-                target[:, None],
-                np.full(len(target), 1.0 / self.ridge),
-                start=self.starts[k],
-            )
-            self.starts[k] = part.scores
-            self.gaps.append(part.gap)
+            part = self._solve(k, gram, target, 1.0 / self.ridge)
             width += 2.0 * part.objective
-            width_slope -= self.columns.adjoint(target * part.alpha) ** 2
+            width_slope -= self.columns.adjoint(target * part.dual) ** 2
         if not min(radius, width) > 0:  # the ridge is rounding beside the data
             self.last = np.inf
             return np.inf, np.zeros(len(theta))
@@ -228,19 +203,19 @@ class RadiusMargin:
 
         The ridge on the kernel is part of the rows; it is the same for all and moves no centre.
         """
-        n = len(gram)
         diagonal = gram.diagonal() + self.ridge
-        part = solve_squared_slack(
-            Gram(2.0 * gram),
-            np.ones((n, 1)),
-            np.full(n, 0.5 / self.ridge),
-            wanted=diagonal,
-            total=np.ones(1),
-            start=self.starts[-1],
-        )
-        self.starts[-1] = part.scores
-        self.gaps.append(part.gap)
-        beta = part.alpha
-        center = np.asarray(self.columns.values.T @ beta)
-        slope = np.asarray(self.columns.squares().T @ beta) - center**2
+        ones, cost = np.ones(len(gram)), 0.5 / self.ridge
+        part = self._solve(-1, 2.0 * gram, ones, cost, wanted=diagonal, total=1.0)
+        center = np.asarray(self.columns.values.T @ part.dual)
+        slope = np.asarray(self.columns.squares().T @ part.dual) - center**2
         return float(part.objective), slope
+
+    def _solve(
+        self, k: int, gram: np.ndarray, signs: np.ndarray, cost: float, **options: Any
+    ) -> SlackSolution:
+        """Solve the k-th problem from its last solution."""
+        costs, start = np.full(len(gram), cost), self.starts[k]
+        part = GramDescent(gram, signs[:, None], costs, start=start, **options).solve()
+        self.starts[k] = part.scores
+        self.gaps.append(part.gap)
+        return part

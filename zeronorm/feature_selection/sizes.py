@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.svm import SVC
 
+from zeronorm.base.labels import signed_targets
 from zeronorm.model_selection import standard_error
 
 #: Most iterations of libsvm for one SVM, a few hundred times what standardised features need. Its
@@ -30,16 +31,7 @@ def size_path(n_features: int) -> list[int]:
     return [int(size) for size in sizes if size < n_features] + [n_features]
 
 
-def cross_validated_sizes(
-    selector: Any,
-    X: Any,
-    codes: np.ndarray,
-    sizes: Sequence[int],
-    *,
-    C: float = 1.0,
-    cv: Any = 5,
-    n_jobs: int | None = None,
-) -> dict[str, np.ndarray]:
+def cross_validated_sizes(selector: Any, X: Any, codes: np.ndarray) -> dict[str, np.ndarray]:
     """Accuracy of a linear SVM on the best features of each size.
 
     Parameters
@@ -48,12 +40,6 @@ def cross_validated_sizes(
         One of this package, with the parameters it is to have; it is not fitted itself.
     X, codes
         Training rows and class numbers.
-    sizes : sequence of int
-        Numbers of features.
-    C : float
-        Cost of the SVMs.
-    cv, n_jobs
-        As in :class:`~sklearn.model_selection.GridSearchCV`.
 
     Returns
     -------
@@ -62,9 +48,9 @@ def cross_validated_sizes(
         as in ``GridSearchCV.cv_results_``; "mean_test_terms" are the sizes again, for the rules
         of :mod:`zeronorm.model_selection`.
     """
-    folds = _checked_folds(cv, codes)
-    parts = joblib.Parallel(n_jobs=n_jobs)(
-        joblib.delayed(_accuracies)(clone(selector), X, codes, train, test, sizes, C)
+    folds, sizes = _checked_folds(selector.cv, codes), size_path(X.shape[1])
+    parts = joblib.Parallel(n_jobs=selector.n_jobs)(
+        joblib.delayed(_accuracies)(clone(selector), X, codes, train, test, sizes)
         for train, test in folds
     )
     accuracy = np.array([part for part, _ in parts])
@@ -101,17 +87,16 @@ def _accuracies(
     train: np.ndarray,
     test: np.ndarray,
     sizes: Sequence[int],
-    C: float,
 ) -> tuple[list[float], int]:
-    if len(np.unique(codes[train])) < 2:
+    classes, present = np.unique(codes[train], return_inverse=True)
+    if len(classes) < 2:
         raise ValueError(
             "A training fold holds one class only: take fewer folds (cv), or give the number of "
             "features."
         )
-    order = selector._order_of(X[train], codes[train], min(sizes))
+    order = selector._select(X[train], signed_targets(present, len(classes)), min(sizes)).order
     subsets = [np.sort(order[:size]) for size in sizes]
-    parts = X[train], codes[train], X[test], codes[test]
-    return svm_accuracies(*parts, subsets, C)
+    return svm_accuracies(X[train], codes[train], X[test], codes[test], subsets, selector.C)
 
 
 def svm_accuracies(
@@ -136,6 +121,8 @@ def svm_accuracies(
             try:
                 classifier.fit(X[:, chosen], codes)
             except ValueError as error:
+                if "not finite" not in str(error):
+                    raise  # scikit-learn says what it is, 64-bit sparse indices for instance
                 raise ValueError(
                     "The linear SVMs that judge the numbers of features cannot be fitted to data "
                     "of this size. Standardise the features, take a smaller C, or give the number."

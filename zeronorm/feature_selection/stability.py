@@ -9,7 +9,6 @@ import joblib
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state, indexable
-from sklearn.utils.validation import check_is_fitted
 
 from zeronorm.base.sampling import resampled_rows
 from zeronorm.checks import check_integer
@@ -69,10 +68,12 @@ def selection_frequencies(
 
 
 def _selected(selector: Any, X: Any, y: Any, rows: np.ndarray) -> np.ndarray:
-    X = _safe_indexing(X, rows)
-    selector.fit(X, np.asarray(y)[rows])
-    last = selector[-1] if hasattr(selector, "steps") else selector
-    return last.get_support()
+    return _support(selector.fit(_safe_indexing(X, rows), np.asarray(y)[rows]))
+
+
+def _support(fitted: Any) -> np.ndarray:
+    """Mask of a fitted selector, or of the one at the end of a pipeline."""
+    return (fitted[-1] if hasattr(fitted, "steps") else fitted).get_support()
 
 
 class StabilityDisplay:
@@ -131,8 +132,8 @@ class StabilityDisplay:
         Parameters
         ----------
         selector, X, y, n_resamples, random_state, n_jobs
-            As in :func:`selection_frequencies`. A selector that is fitted already marks those
-            that it has selected, any other is fitted on all rows first.
+            As in :func:`selection_frequencies`. The features that are marked are those that a
+            copy of the selector selects on all rows; the selector itself is never fitted.
         max_features : int, default=20
             Most features to draw.
         ax : matplotlib Axes, optional
@@ -142,10 +143,8 @@ class StabilityDisplay:
             selector, X, y, n_resamples=n_resamples, random_state=random_state, n_jobs=n_jobs
         )
         fitted = clone(selector).fit(X, y)
-        last = fitted[-1] if hasattr(fitted, "steps") else fitted
-        check_is_fitted(last)
         names = getattr(fitted, "feature_names_in_", None)
-        display = cls(frequencies, feature_names=names, selected=last.get_support())
+        display = cls(frequencies, feature_names=names, selected=_support(fitted))
         return display.plot(max_features=max_features, ax=ax)
 
     def plot(self, *, max_features: int = 20, ax: Any = None) -> StabilityDisplay:

@@ -112,7 +112,7 @@ def test_the_loop_is_the_definition(kind):
     C = 1e4
     result = eliminate(kind(Columns(X), y, np.full(20, C)), stop_at=5)
     z = np.ones(100)
-    for _ in range(result.rounds):
+    for _ in range(result.n_iter):
         found = kind(Columns(X * z), y, np.full(20, C)).solve(np.ones(100))
         z = z * np.abs(found.coef[:, 0])
         z /= z.max()
@@ -129,7 +129,7 @@ def test_where_to_stop_changes_no_set(kind):
     for stop_at in (2, 5, 17, 60):
         part = eliminate(kind(Columns(X), y, np.ones(25)), stop_at=stop_at)
         assert set(part.order[:stop_at]) == set(full.order[:stop_at])
-        assert part.rounds <= full.rounds
+        assert part.n_iter <= full.n_iter
 
 
 @pytest.mark.parametrize("kind", [SquaredSlack, HingeSlack, LinearProgram])
@@ -174,7 +174,7 @@ def test_scales_that_call_for_each_other_end():
     targets = np.where(y[:, None] == np.arange(3), 1.0, -1.0)
     result = eliminate(LinearProgram(Columns(X), targets, np.ones(len(y))), stop_at=0)
     assert result.is_settled
-    assert result.rounds < 60
+    assert result.n_iter < 60
     assert len(set(result.history["features"][-PATIENCE:])) == 1
 
 
@@ -192,13 +192,13 @@ def test_where_the_scales_settle_with_too_many_the_weakest_go_one_by_one(kind):
         return problem.solve(np.ones(len(chosen))).objective
 
     settled = eliminate(kind(Columns(X), targets, np.ones(len(y))), stop_at=0)
-    assert settled.is_settled and len(settled.left) > 4
+    assert settled.is_settled and settled.count > 4
     losses = []
     for size in (1, 2, 3, 4):
         found = eliminate(kind(Columns(X), targets, np.ones(len(y))), stop_at=size)
-        assert len(found.left) == size
+        assert found.count == size
         assert sorted(found.order) == list(range(15))
-        assert set(found.order[:size]) == set(found.left)
+        assert set(found.order[:size]) == set(np.flatnonzero(found.scaling))
         losses.append([loss(found.order[:size]), loss(settled.order[:size])])
     one_by_one, by_size = np.sum(losses, axis=0)
     assert one_by_one < by_size

@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.optimize import LinearConstraint, minimize
 from sklearn.svm import LinearSVC
 
-from zeronorm.solvers.newton.squared_slack import Features, Gram, solve_squared_slack
+from zeronorm.solvers.newton.squared_slack import ColumnDescent, GramDescent
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -17,11 +17,12 @@ def problem(n, d, noise=0.5, seed=0):
     return X, np.where(X[:, 0] + noise * rng.normal(size=n) > 0, 1.0, -1.0)
 
 
-def both(X, y, cost, **options):
-    bias = y[:, None]
-    by_gram = solve_squared_slack(Gram((X @ X.T) * y * bias), bias, cost, **options)
-    by_columns = solve_squared_slack(Features(X * bias, np.ones(X.shape[1])), bias, cost, **options)
-    return by_gram, by_columns
+def both(X, y, cost, max_steps=200, **options):
+    descents = (
+        GramDescent(X @ X.T, y[:, None], cost, **options),
+        ColumnDescent(X, y[:, None], cost, **options),
+    )
+    return [descent.solve(max_steps) for descent in descents]
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 1e3])
@@ -73,8 +74,7 @@ def test_a_start_in_which_nothing_is_violated():
 def test_sparse_columns_are_the_same():
     X, y = problem(80, 6)
     X[np.abs(X) < 0.7] = 0.0
-    rows = sparse.csr_array(X * y[:, None])
-    found = solve_squared_slack(Features(rows, np.full(6, 2.0)), y[:, None], np.ones(80))
+    found = ColumnDescent(sparse.csr_array(2.0 * X), y[:, None], np.ones(80)).solve()
     dense = both(2.0 * X, y, np.ones(80))[1]
     assert found.objective == pytest.approx(dense.objective)
 
@@ -97,15 +97,10 @@ def test_the_smallest_ball():
         method="SLSQP",
         options={"ftol": 1e-12, "maxiter": 500},
     )
-    found = solve_squared_slack(
-        Gram(2 * K),
-        np.ones((15, 1)),
-        np.full(15, 0.5 / ridge),
-        wanted=diagonal,
-        total=np.ones(1),
-    )
+    options = {"wanted": diagonal, "total": 1.0}
+    found = GramDescent(2 * K, np.ones((15, 1)), np.full(15, 0.5 / ridge), **options).solve()
     assert found.objective == pytest.approx(-rival.fun, rel=1e-6)
-    assert found.alpha.sum() == pytest.approx(1.0)
+    assert found.dual.sum() == pytest.approx(1.0)
     assert abs(found.gap) <= 1e-9
 
 

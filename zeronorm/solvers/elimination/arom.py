@@ -23,11 +23,12 @@ left, and p = 2 works on the n x n matrix of inner products, whatever the number
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from zeronorm.solvers.elimination.rounds import RoundProblem, RoundSolution
+from zeronorm.solvers.elimination.selection import Selection, descending
 
 #: A feature counts as zero when its contribution is this small beside the largest. The next round
 #: would square it: to come back, its slope would have to be a thousand times the others'.
@@ -42,35 +43,15 @@ NO_SLACK = 1e-2
 
 
 @dataclass
-class Elimination:
-    """Result of the loop, for all features that it began with.
+class Elimination(Selection):
+    """Result of the loop; ``scaling`` is the final z.
 
-    ``order`` has the features, best first; ``left`` those that are not zero, by their indices;
-    ``scaling`` the final z, zero for the others. ``change`` is the relative change of z in the
-    last round that dropped none, ``is_settled`` whether z, or at least what is left, has come to
-    rest; ``history`` has one entry a round.
+    ``change`` is the relative change of z in the last round that dropped none, ``is_settled``
+    whether as few columns are left as were asked for, or z, or at least what is left, converged.
     """
 
-    order: np.ndarray
-    left: np.ndarray
-    scaling: np.ndarray
     change: float = np.inf
     is_settled: bool = False
-    history: dict[str, list[float]] = field(
-        default_factory=lambda: {"features": [], "objective": [], "gap": []}
-    )
-
-    @property
-    def rounds(self) -> int:
-        """Number of rounds."""
-        return len(self.history["features"])
-
-    def record(self, n_features: int, solution: RoundSolution) -> None:
-        """Add a round to the history."""
-        for key, value in zip(
-            self.history, (n_features, solution.objective, solution.gap), strict=True
-        ):
-            self.history[key].append(value)
 
 
 def eliminate(
@@ -93,7 +74,7 @@ def eliminate(
     n_features = problem.columns.n_columns
     left, scaling = np.arange(n_features), np.ones(n_features)
     size, cost = problem.size(scaling), problem.cost
-    result = Elimination(left, left, scaling)
+    result = Elimination(left, n_features, np.zeros(n_features))
     dropped: list[np.ndarray] = []
     standstill, is_forced = 0, False
     while True:
@@ -106,44 +87,37 @@ def eliminate(
         keep = contribution > ZERO
         if is_forced and keep.all():
             keep[contribution.argmin()] = False
-        result.record(int(np.count_nonzero(keep)), solution)
+        features = int(np.count_nonzero(keep))
+        result.record(features=features, objective=solution.objective, gap=solution.gap)
         new = np.where(keep, new, 0.0)
         new_size = problem.size(new)
         if not new_size > 0:
             # The slack alone is cheapest: no feature is needed. The slopes still rank them.
             result.order, left, new = left[descending(ranks)], left[:0], new[:0]
+            result.is_settled = True
             break
         new *= size / new_size
         if keep.all():
             last_change, result.change = result.change, _change(before, contribution)
             standstill += result.change > 0.9 * last_change
-            result.is_settled = result.change <= tolerance or standstill >= PATIENCE
-            if result.is_settled and len(left) > stop_at > 0:
-                result.is_settled, is_forced = False, True
+            has_converged = result.change <= tolerance or standstill >= PATIENCE
+            is_forced = has_converged and stop_at > 0
+            result.is_settled = has_converged and stop_at == 0
         else:
             standstill = 0
             dropped.append(left[~keep][descending(ranks[:, ~keep])])
             problem.keep(keep)
             left, new, ranks = left[keep], new[keep], ranks[:, keep]
         result.order = left[descending(ranks)]
-        is_over = result.is_settled or (result.rounds >= max_rounds and not is_forced)
-        if len(left) <= stop_at or is_over:
+        result.is_settled = result.is_settled or len(left) <= stop_at
+        if result.is_settled or (result.n_iter >= max_rounds and not is_forced):
             break
         scaling = new
         if count_slacks:
-            problem.cost = slack_cost(problem, cost, solution.slack, result.rounds)
+            problem.cost = slack_cost(problem, cost, solution.slack, result.n_iter)
     result.order = np.concatenate([result.order, *reversed(dropped)])
-    result.left, result.scaling = left, np.zeros(n_features)
-    result.scaling[left] = new
+    result.count, result.scaling[left] = len(left), new
     return result
-
-
-def descending(keys: np.ndarray) -> np.ndarray:
-    """Order by the last key, largest first; of equals by the one before, and so on."""
-    order = np.argsort(-keys[-1], kind="stable")
-    if len(order) > 1 and (np.diff(keys[-1][order]) == 0).any():
-        return np.lexsort(-keys)
-    return order
 
 
 def slack_cost(

@@ -65,29 +65,33 @@ class Columns:
 
     def keep(self, columns: np.ndarray) -> None:
         """Forget the columns where the mask is False."""
-        self.values = self.take(columns)
+        if self.is_sparse:
+            self.values = self.values[:, columns]
+        else:
+            self.values = self.values.T[np.flatnonzero(columns)].T
         self.deviations = self.deviations[columns]
         self.offset = self.offset[columns]
         self.multiplicity = self.multiplicity[columns]
 
-    def take(self, columns: np.ndarray) -> Any:
-        """Return some of the columns."""
-        if self.is_sparse:
-            return self.values[:, columns]
-        return self.values.T[np.flatnonzero(columns)].T
-
     def gram(self, scaling: np.ndarray) -> np.ndarray:
         """Inner products of the rows, columns scaled."""
+        if self.is_sparse:
+            scaled = self.scaled(scaling)
+            return (scaled @ scaled.T).toarray()
+        # Fresh memory for every round would cost as much as the product itself.
+        if len(self.buffer) < self.values.size:
+            self.buffer = np.empty(self.values.size)
+        scaled = self.buffer[: self.values.size].reshape(self.n_columns, self.n_rows)
         factors = scaling * np.sqrt(self.multiplicity)
-        if not self.is_sparse:
-            # Fresh memory for every round would cost as much as the product itself.
-            if len(self.buffer) < self.values.size:
-                self.buffer = np.empty(self.values.size)
-            scaled = self.buffer[: self.values.size].reshape(self.n_columns, self.n_rows)
-            np.multiply(self.values.T, factors[:, None], out=scaled)
-            return scaled.T @ scaled
-        scaled = self.values @ sparse.diags_array(factors)
-        return (scaled @ scaled.T).toarray()
+        np.multiply(self.values.T, factors[:, None], out=scaled)
+        return scaled.T @ scaled
+
+    def scaled(self, scaling: np.ndarray) -> Any:
+        """Return the columns scaled, in a form whose rows are quick to take."""
+        factors = scaling * np.sqrt(self.multiplicity)
+        if self.is_sparse:
+            return (self.values @ sparse.diags_array(factors)).tocsr()
+        return np.multiply(self.values, factors, order="C")
 
     def adjoint(self, rows: np.ndarray) -> np.ndarray:
         """Product of the transpose with one or several vectors over the rows, each of sum zero."""
@@ -96,10 +100,6 @@ class Columns:
     def squares(self) -> Any:
         """Return the squares of the values."""
         return self.values.multiply(self.values) if self.is_sparse else self.values**2
-
-    def row_major(self) -> Any:
-        """Return the values in a form whose rows are quick to take."""
-        return self.values.tocsr() if self.is_sparse else np.ascontiguousarray(self.values)
 
 
 def first_equal_column(columns: Columns) -> np.ndarray:
@@ -116,10 +116,7 @@ def first_equal_column(columns: Columns) -> np.ndarray:
         return first
     order = np.argsort(products, kind="stable")
     sizes = columns.deviations[varying[order]]
-    is_near = np.diff(products[order]) <= reach * sizes[1:]
-    near = np.flatnonzero(is_near)
-    if len(near) == 0:
-        return first
+    near = np.flatnonzero(np.diff(products[order]) <= reach * sizes[1:])
     candidates = np.unique(varying[order[np.concatenate([near, near + 1])]])
     seen: dict[bytes, int] = {}
     for member in candidates.tolist():

@@ -8,17 +8,17 @@ once there are fewer of them. Each starts from the solution of the last round.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from zeronorm.solvers.design import Design
 from zeronorm.solvers.elimination.columns import Columns
 from zeronorm.solvers.linear_programs.hinge_lp import HingeLP
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
-from zeronorm.solvers.newton.squared_slack import Features, Gram, solve_squared_slack
+from zeronorm.solvers.newton.squared_slack import ColumnDescent, GramDescent
 
 
 @dataclass
@@ -37,79 +37,82 @@ class RoundSolution:
     gap: float
 
 
-class RoundProblem(Protocol):
-    """What the loop needs of a problem."""
+class RoundProblem(ABC):
+    """The problem of a round: what the loop needs of it.
 
-    columns: Columns
-    cost: np.ndarray
-    slack_power: int
-
-    def size(self, scaling: np.ndarray) -> float:
-        """Size of the rescaled rows."""
-
-    def solve(self, scaling: np.ndarray) -> RoundSolution:
-        """Solve with the columns multiplied by ``scaling``."""
-
-    def keep(self, columns: np.ndarray) -> None:
-        """Forget the features where the mask is False."""
-
-
-class _Euclidean:
-    """p = 2: rows are measured by the 2-norm."""
+    Parameters
+    ----------
+    columns : Columns
+        The features; those that are dropped are dropped here.
+    targets : ndarray of shape (n, n_outputs)
+        Labels -1 and +1.
+    cost : ndarray of shape (n,)
+        Positive cost of each row's slack.
+    """
 
     slack_power = 2  # of the penalty that is majorised where slacks are counted
 
     def __init__(self, columns: Columns, targets: np.ndarray, cost: np.ndarray) -> None:
         self.columns, self.targets, self.cost = columns, targets, cost
-        self.last: list[Any] = [None] * targets.shape[1]
+        self.last: list[Any] = [None] * targets.shape[1]  # where the next round starts
+
+    @abstractmethod
+    def solve(self, scaling: np.ndarray) -> RoundSolution:
+        """Solve with the columns multiplied by ``scaling``."""
 
     def size(self, scaling: np.ndarray) -> float:
-        """Root of the mean squared length of the rescaled rows."""
+        """Root of the mean squared length of the rescaled rows: the 2-norm."""
         lengths = scaling * self.columns.deviations
         return float(np.sqrt((lengths * lengths) @ self.columns.multiplicity))
 
     def keep(self, columns: np.ndarray) -> None:
-        """Forget the other features; the last solutions are starts by rows and stay."""
+        """Forget the features where the mask is False; starts by rows stay."""
         self.columns.keep(columns)
 
-    def _of_dual(self, scaling: np.ndarray, dual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients z * w = z^2 X' a, and slopes."""
+    def joined(
+        self, scaling: np.ndarray, parts: list[Any], dual: np.ndarray, margins: np.ndarray
+    ) -> RoundSolution:
+        """Put the outputs of an SVM together: w = z X' dual, a row has its largest slack."""
         slopes = self.columns.adjoint(dual)
-        return (scaling**2)[:, None] * slopes, scaling * np.abs(slopes).sum(axis=1)
-
-
-class SquaredSlack(_Euclidean):
-    """Problem 8 with the ridge; each output by itself (Problem 11), on one Gram matrix."""
-
-    def solve(self, scaling: np.ndarray) -> RoundSolution:
-        """Solve with the columns multiplied by ``scaling``."""
-        columns = self.columns
-        is_wide = columns.n_rows <= columns.n_columns
-        gram = columns.gram(scaling) if is_wide else None
-        rows = None if is_wide else columns.row_major()
-        factors = scaling * np.sqrt(columns.multiplicity)
-        parts = []
-        for k, target in enumerate(self.targets.T):
-            if gram is not None:
-                geometry: Gram | Features = Gram(gram * target * target[:, None])
-            else:
-                geometry = Features(_times_rows(rows, target), factors)
-            part = solve_squared_slack(geometry, target[:, None], self.cost, start=self.last[k])
-            self.last[k] = part.scores
-            parts.append(part)
-        dual = np.column_stack([t * p.alpha for t, p in zip(self.targets.T, parts, strict=True)])
-        coef, slopes = self._of_dual(scaling, dual)
         return RoundSolution(
-            coef,
-            np.concatenate([part.intercept for part in parts]),
-            slopes,
-            np.max([np.maximum(1.0 - part.scores, 0.0) for part in parts], axis=0),
+            (scaling**2)[:, None] * slopes,
+            np.hstack([part.intercept for part in parts]),
+            scaling * np.abs(slopes).sum(axis=1),
+            largest_slack(margins),
             sum(part.objective for part in parts),
             max(part.gap for part in parts),
         )
 
 
-class JointSquaredSlack(_Euclidean):
+class SquaredSlack(RoundProblem):
+    """Problem 8 with the ridge; each output by itself (Problem 11), on one Gram matrix."""
+
+    def __init__(self, columns: Columns, targets: np.ndarray, cost: np.ndarray) -> None:
+        super().__init__(columns, targets, cost)
+        # For each problem, the rows of its constraints, and the signs of the outputs in them.
+        self.constraints: list[tuple[Any, np.ndarray]] = [
+            (slice(None), target[:, None]) for target in targets.T
+        ]
+
+    def solve(self, scaling: np.ndarray) -> RoundSolution:
+        """Solve with the columns multiplied by ``scaling``."""
+        columns, parts, duals = self.columns, [], []
+        n_constraints, n_outputs = self.constraints[0][1].shape
+        is_wide = n_constraints <= columns.n_columns * n_outputs
+        values = columns.gram(scaling) if is_wide else columns.scaled(scaling)
+        for k, (rows, signs) in enumerate(self.constraints):
+            inner = values[rows][:, rows] if is_wide else values[rows]
+            kind = GramDescent if is_wide else ColumnDescent
+            part = kind(inner, signs, self.cost[rows], start=self.last[k]).solve()
+            self.last[k] = part.scores
+            parts.append(part)
+            signed = part.dual[:, None] * signs
+            duals.append(signed.reshape(columns.n_rows, -1, n_outputs).sum(axis=1))
+        margins = np.hstack([part.scores.reshape(columns.n_rows, -1) for part in parts])
+        return self.joined(scaling, parts, np.hstack(duals), margins)
+
+
+class JointSquaredSlack(SquaredSlack):
     """Problem 10 with squares: the constraints of Weston & Watkins, all classes at once.
 
     ``targets`` is +1 in the column of a row's class and -1 elsewhere.
@@ -117,36 +120,15 @@ class JointSquaredSlack(_Euclidean):
 
     def __init__(self, columns: Columns, targets: np.ndarray, cost: np.ndarray) -> None:
         super().__init__(columns, targets, cost)
-        n, n_classes = targets.shape
         own = targets > 0
         # One constraint for each row and each class that is not its own.
-        self.row, rival = np.nonzero(~own)
-        self.signs = own[self.row].astype(float)
-        self.signs[np.arange(len(rival)), rival] = -1.0
-
-    def solve(self, scaling: np.ndarray) -> RoundSolution:
-        """Solve with the columns multiplied by ``scaling``."""
-        columns, signs, row = self.columns, self.signs, self.row
-        n_classes = signs.shape[1]
-        if len(row) <= columns.n_columns * n_classes:
-            gram = columns.gram(scaling)
-            geometry: Gram | Features = Gram(gram[row[:, None], row] * (signs @ signs.T))
-        else:
-            rows = columns.row_major()[row]
-            blocks = [_times_rows(rows, signs[:, k]) for k in range(n_classes)]
-            join = sparse.hstack(blocks, "csr") if columns.is_sparse else np.hstack(blocks)
-            geometry = Features(join, np.tile(scaling * np.sqrt(columns.multiplicity), n_classes))
-        part = solve_squared_slack(geometry, signs, self.cost[row], start=self.last[0])
-        self.last[0] = part.scores
-        dual = np.zeros((columns.n_rows, n_classes))
-        np.add.at(dual, row, part.alpha[:, None] * signs)
-        coef, slopes = self._of_dual(scaling, dual)
-        slack = np.zeros(columns.n_rows)
-        np.maximum.at(slack, row, np.maximum(1.0 - part.scores, 0.0))
-        return RoundSolution(coef, part.intercept, slopes, slack, part.objective, part.gap)
+        rows, rival = np.nonzero(~own)
+        signs = own[rows].astype(float)
+        signs[np.arange(len(rival)), rival] = -1.0
+        self.constraints = [(rows, signs)]
 
 
-class HingeSlack(_Euclidean):
+class HingeSlack(RoundProblem):
     """Problem 8 with the hinge: an ordinary SVM, by the solver of the sparse classifiers."""
 
     def solve(self, scaling: np.ndarray) -> RoundSolution:
@@ -154,37 +136,27 @@ class HingeSlack(_Euclidean):
         columns = self.columns
         if columns.is_sparse or columns.n_rows <= columns.n_columns:
             values, vectors = np.linalg.eigh(columns.gram(scaling))
-            factor = vectors * np.sqrt(np.maximum(values, 0.0))
-            design = Design(factor)
+            design = Design(vectors * np.sqrt(np.maximum(values, 0.0)))
         else:
-            design = Design(columns.values, scaling * np.sqrt(columns.multiplicity))
+            design = Design(columns.scaled(scaling))
         for k, target in enumerate(self.targets.T):
             last = self.last[k]
             if last is not None:
                 last.coef = design.adjoint(target * last.dual)[:-1]
             self.last[k] = solve_hinge_ridge(design, target, self.cost, start=last)
-        parts = self.last
-        duals = [t * part.dual for t, part in zip(self.targets.T, parts, strict=True)]
-        coef, slopes = self._of_dual(scaling, np.column_stack(duals))
-        margins = self.targets * np.column_stack([part.scores for part in parts])
-        return RoundSolution(
-            coef,
-            np.array([part.intercept for part in parts]),
-            slopes,
-            np.maximum(1.0 - margins, 0.0).max(axis=1),
-            sum(part.objective for part in parts),
-            max(part.gap for part in parts),
-        )
+        dual = self.targets * np.column_stack([part.dual for part in self.last])
+        margins = self.targets * np.column_stack([part.scores for part in self.last])
+        return self.joined(scaling, self.last, dual, margins)
 
 
-class LinearProgram:
+class LinearProgram(RoundProblem):
     """Problem 7 with the hinge: linear programs, each output by itself."""
 
     slack_power = 1
 
     def __init__(self, columns: Columns, targets: np.ndarray, cost: np.ndarray) -> None:
-        self.columns, self.targets = columns, targets
-        self.cost = self.solved_cost = cost
+        super().__init__(columns, targets, cost)
+        self.solved_cost = cost
         self.programs: list[HingeLP] = []
 
     def size(self, scaling: np.ndarray) -> float:
@@ -193,32 +165,35 @@ class LinearProgram:
 
     def keep(self, columns: np.ndarray) -> None:
         """Forget the other features."""
-        self.columns.keep(columns)
+        super().keep(columns)
         for program in self.programs:
             program.keep(columns)
 
     def solve(self, scaling: np.ndarray) -> RoundSolution:
         """Solve with the columns multiplied by ``scaling``."""
         if not self.programs or self.cost is not self.solved_cost:
-            values: Any = self.columns.values
-            if self.columns.is_sparse:
-                values = SparseValues(values)
+            columns, self.solved_cost = self.columns, self.cost
+            values: Any = SparseValues(columns.values) if columns.is_sparse else columns.values
             self.programs = [
                 HingeLP(values, target, self.cost, multiplicative=True) for target in self.targets.T
             ]
-            self.solved_cost = self.cost
         found = [program.solve(scaling, 0.0) for program in self.programs]
         coef = np.column_stack([part.coef for part in found])
         intercept = np.array([part.intercept for part in found])
-        duals = self.targets * np.column_stack([program.dual for program in self.programs])
-        slopes = scaling * np.abs(self.columns.adjoint(duals)).sum(axis=1)
-        margins = self.targets * (self.programs[0].values @ coef + intercept)
-        objective = sum(part.loss for part in found)
-        objective += float((np.abs(coef) / scaling[:, None]).sum())
-        slack = np.maximum(1.0 - margins, 0.0).max(axis=1)
+        dual = self.targets * np.column_stack([program.dual for program in self.programs])
         return RoundSolution(
-            coef, intercept, slopes, slack, objective, max(part.gap for part in found)
+            coef,
+            intercept,
+            scaling * np.abs(self.columns.adjoint(dual)).sum(axis=1),
+            largest_slack(self.targets * (self.programs[0].values @ coef + intercept)),
+            sum(part.loss for part in found) + float((np.abs(coef) / scaling[:, None]).sum()),
+            max(part.gap for part in found),
         )
+
+
+def largest_slack(margins: np.ndarray) -> np.ndarray:
+    """Slack of each row: the largest of its constraints."""
+    return np.maximum(1.0 - margins, 0.0).max(axis=1)
 
 
 class SparseValues:
@@ -250,9 +225,3 @@ class SparseValues:
     def compress(self, columns: np.ndarray, axis: int, out: None = None) -> SparseValues:
         """Return some columns."""
         return SparseValues(self.values[:, columns])
-
-
-def _times_rows(values: Any, factors: np.ndarray) -> Any:
-    if sparse.issparse(values):
-        return sparse.csr_array(values.multiply(factors[:, None]))
-    return values * factors[:, None]

@@ -5,22 +5,26 @@ one against the rest, the constraints of Weston & Watkins and the smallest enclo
 
     min over v, b   1/2 |v|^2 + e'b + sum_a c_a/2 max(0, t_a - f_a)^2,     f = Phi v + B b.
 
-Each row a of Phi and B is one constraint f_a >= t_a (t = 1 for margins), the columns of B are
-intercepts, which are not penalised. Its dual, with G = Phi Phi', has one variable a constraint:
+Each row a of Phi and B is one constraint f_a >= t_a (t = 1 for margins). It adds up the outputs
+w_k x + b_k of a row of data, with signs: B are the signs, and Phi has one block of columns an
+output, the rows of data times its signs. The intercepts b are not penalised. The dual, with
+G = Phi Phi', has one variable a constraint:
 
     max over alpha >= 0   t'alpha - 1/2 alpha' (G + diag(1/c)) alpha,     B'alpha = e;
 
 the ridge 1/c on the kernel is the squared slack. Method: Newton steps with a line search. The
 function is quadratic as long as the same constraints are violated, so a step that changes none of
 them ends at the exact solution; a few do, fewer from the solution of a similar problem. A step
-solves the violated constraints' equations, of their number (``Gram``) or of the number of columns
-(``Features``), whichever is smaller. Certificate: the gap between primal and dual value.
+solves the violated constraints' equations, of their number (``GramDescent``) or of the number of
+columns (``ColumnDescent``), whichever is smaller. Certificate: the gap between primal and dual
+value.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -32,117 +36,185 @@ from zeronorm.solvers.newton.descent import NewtonDescent
 EDGE = 1e-12
 
 
-class Geometry(Protocol):
-    """The matrix Phi; a vector v is whatever ``step`` returns, and is only passed back.
+@dataclass
+class SlackSolution:
+    """Solution; ``dual`` are the alpha, ``gap`` is (primal - dual) / primal."""
 
-    ``length`` is the number of entries that it has.
+    dual: np.ndarray
+    intercept: np.ndarray
+    scores: np.ndarray
+    objective: float
+    gap: float
+    steps: int
+
+
+class SlackDescent(NewtonDescent):
+    """Newton steps; a step goes to the minimum if the same constraints stay violated.
+
+    A point is v, then b. What v is, and how it is solved for, is up to the subclass.
+
+    Parameters
+    ----------
+    signs : ndarray of shape (n, n_outputs)
+        B.
+    cost : ndarray of shape (n,)
+        c, positive.
+    wanted : float or ndarray of shape (n,)
+        t.
+    total : float
+        e, the same for all outputs.
+    start : ndarray of shape (n,), optional
+        Scores f of a similar problem, which say what is violated.
     """
 
-    length: int
+    full_step = 0.5  # most full steps still descend at their end; only the others need a search
 
-    def step(
+    def __init__(
         self,
-        active: np.ndarray,
+        signs: np.ndarray,
         cost: np.ndarray,
-        wanted: np.ndarray,
-        bias: np.ndarray,
-        total: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Minimiser (v, b) if exactly the ``active`` constraints are violated."""
+        *,
+        wanted: np.ndarray | float = 1.0,
+        total: float = 0.0,
+        start: np.ndarray | None = None,
+    ) -> None:
+        n, self.n_outputs = signs.shape
+        self.signs, self.cost, self.loss = signs, cost, Smoothed(cost, np.inf)
+        self.wanted, self.total = np.broadcast_to(wanted, n), np.full(self.n_outputs, total)
+        self.active = np.arange(n) if start is None else self._violated(self.wanted - start)
+        if len(self.active) == 0:
+            self.active = np.arange(n)
+        self.steps = 1
+        point = self.minimum()
+        self.move(point, self.wanted - self.scores(point))
 
-    def scores(self, v: np.ndarray) -> np.ndarray:
-        """Product Phi v."""
+    @abstractmethod
+    def minimum(self) -> np.ndarray:
+        """Minimiser if exactly the active constraints are violated."""
 
-    def inner(self, v: np.ndarray, scores: np.ndarray, other: np.ndarray) -> float:
-        """Inner product of v, whose product with Phi is ``scores``, with another."""
+    @abstractmethod
+    def scores(self, point: np.ndarray) -> np.ndarray:
+        """Scores f of a point."""
 
+    @abstractmethod
+    def metric(self, point: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """Vector whose product with another v is the inner product of the two; f are ``scores``."""
+
+    @abstractmethod
     def squared_norm(self, alpha: np.ndarray) -> float:
         """Square of the norm of Phi' alpha."""
 
+    def _violated(self, slack: np.ndarray) -> np.ndarray:
+        return np.flatnonzero(slack > EDGE * np.abs(self.wanted))
 
-class Gram:
-    """Phi known by G = Phi Phi' alone; v = Phi' alpha is held as alpha."""
+    @property
+    def is_solved(self) -> bool:
+        """Whether the violated constraints are those that the last full step was solved for."""
+        is_full = self.steps == 1 or self.length == 1.0
+        return is_full and np.array_equal(self._violated(self.slack), self.active)
 
-    def __init__(self, gram: np.ndarray) -> None:
-        self.gram, self.length = gram, len(gram)
+    def quadratic(self, point: np.ndarray) -> float:
+        """Half the squared norm of v, and the price of the intercepts."""
+        v, b = point[: -self.n_outputs], point[-self.n_outputs :]
+        return 0.5 * float(self.metric(point, self.wanted - self.slack) @ v) + float(self.total @ b)
 
-    def step(
-        self,
-        active: np.ndarray,
-        cost: np.ndarray,
-        wanted: np.ndarray,
-        bias: np.ndarray,
-        total: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def derivatives(self, step: np.ndarray, change: np.ndarray) -> tuple[float, float]:
+        """First and second derivative of the quadratic part along a step."""
+        v, b = step[: -self.n_outputs], step[-self.n_outputs :]
+        slope = self.metric(self.point, self.wanted - self.slack) @ v + self.total @ b
+        return float(slope), float(self.metric(step, -change) @ v)
+
+    def direction(self) -> tuple[np.ndarray, np.ndarray]:
+        """Go to the minimum for the constraints that are violated now."""
+        self.active = self._violated(self.slack)
+        point = self.minimum()
+        return point - self.point, self.wanted - self.scores(point) - self.slack
+
+    def solve(self, max_steps: int = 200) -> SlackSolution:
+        """Minimise, in so many steps at most; a solution has the gap between primal and dual."""
+        while not self.is_solved and self.steps < max_steps and self.newton_step():
+            pass
+        b, alpha = self.point[-self.n_outputs :], self.dual
+        # What the intercepts' equation lacks counts at the price b.
+        lack = float(np.abs((alpha @ self.signs - self.total) * b).sum())
+        square = self.squared_norm(alpha) + float(alpha @ (alpha / self.cost))
+        dual = float(self.wanted @ alpha) - 0.5 * square - lack
+        gap = (self.value - dual) / max(abs(self.value), np.finfo(float).tiny)
+        scores = self.wanted - self.slack
+        return SlackSolution(alpha, b, scores, self.value, float(gap), self.steps)
+
+
+class GramDescent(SlackDescent):
+    """G from the inner products of the rows; v = Phi' alpha is held as alpha."""
+
+    def __init__(
+        self, gram: np.ndarray, signs: np.ndarray, cost: np.ndarray, **options: Any
+    ) -> None:
+        self.gram = gram * (signs @ signs.T)
+        super().__init__(signs, cost, **options)
+
+    def minimum(self) -> np.ndarray:
         """Solve (G + 1/c) alpha + B b = t, B' alpha = e on the active constraints."""
-        count, n_bias = len(active), bias.shape[1]
-        matrix = np.zeros((count + n_bias, count + n_bias))
+        active, count = self.active, len(self.active)
+        matrix = np.zeros((count + self.n_outputs, count + self.n_outputs))
         matrix[:count, :count] = self.gram[active[:, None], active]
-        matrix.flat[: count * (count + n_bias) : count + n_bias + 1] += 1.0 / cost[active]
-        matrix[:count, count:] = bias[active]
-        matrix[count:, :count] = bias[active].T
-        solution = solve_bordered(matrix, np.concatenate([wanted[active], total]), n_bias)
-        alpha = np.zeros(len(self.gram))
-        alpha[active] = solution[:count]
-        return alpha, solution[count:]
+        matrix.flat[: count * len(matrix) : len(matrix) + 1] += 1.0 / self.cost[active]
+        matrix[:count, count:] = self.signs[active]
+        matrix[count:, :count] = self.signs[active].T
+        sides = np.append(self.wanted[active], self.total)
+        solution = solve_bordered(matrix, sides, self.n_outputs)
+        point = np.zeros(len(self.gram) + self.n_outputs)
+        point[active], point[len(self.gram) :] = solution[:count], solution[count:]
+        return point
 
-    def scores(self, v: np.ndarray) -> np.ndarray:
-        """Product Phi v."""
-        return self.gram @ v
+    def scores(self, point: np.ndarray) -> np.ndarray:
+        """Scores f of a point."""
+        return self.gram @ point[: -self.n_outputs] + self.signs @ point[-self.n_outputs :]
 
-    def inner(self, v: np.ndarray, scores: np.ndarray, other: np.ndarray) -> float:
-        """Inner product of v, whose product with Phi is ``scores``, with another."""
-        return float(scores @ other)
+    def metric(self, point: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """Return G alpha."""
+        return scores - self.signs @ point[-self.n_outputs :]
 
     def squared_norm(self, alpha: np.ndarray) -> float:
         """Square of the norm of Phi' alpha."""
         return float(alpha @ (self.gram @ alpha))
 
 
-class Features:
-    """Phi itself, dense or sparse, with columns scaled: for more constraints than columns."""
+class ColumnDescent(SlackDescent):
+    """Phi itself, from the rows, dense or sparse: for more constraints than columns."""
 
-    def __init__(self, values: Any, scale: np.ndarray) -> None:
-        self.values, self.scale, self.length = values, scale, len(scale)
-
-    def step(
-        self,
-        active: np.ndarray,
-        cost: np.ndarray,
-        wanted: np.ndarray,
-        bias: np.ndarray,
-        total: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Solve (I + Phi'c Phi) v + Phi'c B b = Phi'c t, and the same for B without I."""
-        count, n_bias = len(self.scale), bias.shape[1]
-        rows, weights, border = self.values[active], cost[active], bias[active]
-        weighted = weights[:, None] * border
+    def __init__(self, rows: Any, signs: np.ndarray, cost: np.ndarray, **options: Any) -> None:
+        # Phi and, as its last columns, B.
         if sparse.issparse(rows):
-            square = (rows.T @ rows.multiply(weights[:, None])).toarray()
+            blocks = [rows.multiply(sign[:, None]) for sign in signs.T]
+            self.columns = sparse.hstack([*blocks, signs], "csr")
         else:
-            square = rows.T @ (rows * weights[:, None])
-        matrix = np.empty((count + n_bias, count + n_bias))
-        matrix[:count, :count] = square * self.scale * self.scale[:, None]
-        matrix.flat[: count * (count + n_bias) : count + n_bias + 1] += 1.0
-        matrix[:count, count:] = self.scale[:, None] * (rows.T @ weighted)
-        matrix[count:, :count] = matrix[:count, count:].T
-        matrix[count:, count:] = border.T @ weighted
-        right = weights * wanted[active]
-        sides = np.concatenate([self.scale * (rows.T @ right), border.T @ right - total])
-        solution = solve_bordered(matrix, sides, n_bias)
-        return solution[:count], solution[count:]
+            self.columns = np.hstack([*(rows * sign[:, None] for sign in signs.T), signs])
+        super().__init__(signs, cost, **options)
 
-    def scores(self, v: np.ndarray) -> np.ndarray:
-        """Product Phi v."""
-        return self.values @ (self.scale * v)
+    def minimum(self) -> np.ndarray:
+        """Solve (I + Phi'c Phi) v + Phi'c B b = Phi'c t, and the same for B without I."""
+        rows, cost = self.columns[self.active], self.cost[self.active]
+        if sparse.issparse(rows):
+            matrix = (rows.T @ rows.multiply(cost[:, None])).toarray()
+        else:
+            matrix = rows.T @ (rows * cost[:, None])
+        matrix.flat[: -self.n_outputs * len(matrix) : len(matrix) + 1] += 1.0
+        sides = rows.T @ (cost * self.wanted[self.active])
+        sides[-self.n_outputs :] -= self.total
+        return solve_bordered(matrix, sides, self.n_outputs)
 
-    def inner(self, v: np.ndarray, scores: np.ndarray, other: np.ndarray) -> float:
-        """Inner product of v, whose product with Phi is ``scores``, with another."""
-        return float(v @ other)
+    def scores(self, point: np.ndarray) -> np.ndarray:
+        """Scores f of a point."""
+        return self.columns @ point
+
+    def metric(self, point: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """Return v itself."""
+        return point[: -self.n_outputs]
 
     def squared_norm(self, alpha: np.ndarray) -> float:
         """Square of the norm of Phi' alpha."""
-        v = self.scale * (self.values.T @ alpha)
+        v = (self.columns.T @ alpha)[: -self.n_outputs]
         return float(v @ v)
 
 
@@ -160,131 +232,3 @@ def solve_bordered(matrix: np.ndarray, sides: np.ndarray, n_bias: int) -> np.nda
         return np.linalg.solve(matrix, sides)
     except np.linalg.LinAlgError:
         return np.linalg.lstsq(matrix, sides, rcond=None)[0]
-
-
-@dataclass
-class SlackSolution:
-    """Solution; ``alpha`` are the dual variables, ``gap`` is (primal - dual) / primal."""
-
-    alpha: np.ndarray
-    intercept: np.ndarray
-    scores: np.ndarray
-    objective: float
-    gap: float
-    steps: int
-
-
-def solve_squared_slack(
-    geometry: Geometry,
-    bias: np.ndarray,
-    cost: np.ndarray,
-    *,
-    wanted: np.ndarray | None = None,
-    total: np.ndarray | None = None,
-    start: np.ndarray | None = None,
-    max_steps: int = 200,
-) -> SlackSolution:
-    """Minimise the function of the module docstring.
-
-    Parameters
-    ----------
-    geometry : Geometry
-        Phi, of shape (n, m).
-    bias : ndarray of shape (n, n_bias)
-        B.
-    cost : ndarray of shape (n,)
-        c, positive.
-    wanted : ndarray of shape (n,), optional
-        t; ones by default.
-    total : ndarray of shape (n_bias,), optional
-        e; zeros by default.
-    start : ndarray of shape (n,), optional
-        Scores f of a similar problem, which say what is violated.
-    max_steps : int
-        Most Newton steps; the solution then comes back with the gap it has.
-    """
-    n, n_bias = bias.shape
-    wanted = np.ones(n) if wanted is None else wanted
-    total = np.zeros(n_bias) if total is None else total
-    state = _Descent(geometry, bias, cost, wanted, total, start)
-    while not state.is_solved and state.steps < max_steps and state.newton_step():
-        pass
-    return state.solution()
-
-
-class _Descent(NewtonDescent):
-    """Newton steps; a point is v, then b. A step goes to the minimum if the same are violated."""
-
-    full_step = 0.5  # most full steps still descend at their end; only the others need a search
-
-    def __init__(
-        self,
-        geometry: Geometry,
-        bias: np.ndarray,
-        cost: np.ndarray,
-        wanted: np.ndarray,
-        total: np.ndarray,
-        start: np.ndarray | None,
-    ) -> None:
-        self.geometry, self.bias, self.wanted, self.total = geometry, bias, wanted, total
-        self.cost, self.loss = cost, Smoothed(cost, np.inf)
-        self.edge = EDGE * np.abs(wanted)
-        active = np.arange(len(wanted)) if start is None else self._violated(wanted - start)
-        self.active = active if len(active) else np.arange(len(wanted))
-        self.steps = 1
-        point, scores = self._minimum(self.active)
-        self.move(point, wanted - scores - bias @ point[self.n_inner :])
-
-    @property
-    def n_inner(self) -> int:
-        """Length of v."""
-        return self.geometry.length
-
-    def _violated(self, slack: np.ndarray) -> np.ndarray:
-        return np.flatnonzero(slack > self.edge)
-
-    @property
-    def is_solved(self) -> bool:
-        """Whether the violated constraints are those that the last full step was solved for."""
-        is_full = self.steps == 1 or self.length == 1.0
-        return is_full and np.array_equal(self._violated(self.slack), self.active)
-
-    def _minimum(self, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        v, b = self.geometry.step(active, self.cost, self.wanted, self.bias, self.total)
-        return np.concatenate([v, b]), self.geometry.scores(v)
-
-    def quadratic(self, point: np.ndarray) -> float:
-        """Half the squared norm of v, and the price of the intercepts."""
-        v, b = point[: self.n_inner], point[self.n_inner :]
-        return 0.5 * self.geometry.inner(v, self.inner, v) + float(self.total @ b)
-
-    def derivatives(self, step: np.ndarray, change: np.ndarray) -> tuple[float, float]:
-        """First and second derivative of the quadratic part along a step."""
-        v, b = step[: self.n_inner], step[self.n_inner :]
-        slope = self.geometry.inner(self.point[: self.n_inner], self.inner, v)
-        inner = -change - self.bias @ b
-        return slope + float(self.total @ b), self.geometry.inner(v, inner, v)
-
-    def direction(self) -> tuple[np.ndarray, np.ndarray]:
-        """Go to the minimum for the constraints that are violated now."""
-        self.active = self._violated(self.slack)
-        point, scores = self._minimum(self.active)
-        slack = self.wanted - scores - self.bias @ point[self.n_inner :]
-        return point - self.point, slack - self.slack
-
-    def move(self, point: np.ndarray, slack: np.ndarray, dual: np.ndarray | None = None) -> None:
-        """Go to a point with these slacks."""
-        self.inner = self.wanted - slack - self.bias @ point[self.n_inner :]
-        super().move(point, slack, dual)
-
-    def solution(self) -> SlackSolution:
-        """Return what was found, with the gap between primal and dual value."""
-        b, alpha = self.point[self.n_inner :], self.dual
-        slack = float(alpha @ (alpha / self.cost))
-        # What the intercepts' equation lacks counts at the price b.
-        lack = float(np.abs((alpha @ self.bias - self.total) * b).sum())
-        norm = self.geometry.squared_norm(alpha)
-        dual = float(self.wanted @ alpha) - 0.5 * (norm + slack) - lack
-        gap = (self.value - dual) / max(abs(self.value), np.finfo(float).tiny)
-        scores = self.wanted - self.slack
-        return SlackSolution(alpha, b, scores, self.value, float(gap), self.steps)
