@@ -8,6 +8,7 @@ The linear programs hold all rows themselves.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -46,8 +47,7 @@ class Design:
     """
 
     def __init__(self, values: np.ndarray, scale: np.ndarray | None = None) -> None:
-        self.values = values
-        self.scale = np.ones(values.shape[1]) if scale is None else scale
+        self.values, self.scale = values, scale
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -56,36 +56,35 @@ class Design:
 
     def apply(self, point: np.ndarray) -> np.ndarray:
         """Product with a point: one score for each row."""
-        scores = self.values @ (self.scale * point[:-1])
+        weights = point[:-1] if self.scale is None else self.scale * point[:-1]
+        scores = self.values @ weights
         scores += point[-1]
         return scores
 
     def adjoint(self, rows: np.ndarray) -> np.ndarray:
         """Product of the transpose with a vector over the rows."""
         products = np.empty(self.values.shape[1] + 1)
-        np.multiply(rows @ self.values, self.scale, out=products[:-1])
+        np.matmul(rows, self.values, out=products[:-1])
         products[-1] = rows.sum()
+        if self.scale is not None:
+            products[:-1] *= self.scale
         return products
 
     def take(self, rows: np.ndarray) -> np.ndarray:
         """Scaled columns of a few rows, with the last one of ones."""
-        some = np.ones((len(rows), self.values.shape[1] + 1))
-        np.multiply(self.values[rows], self.scale, out=some[:, :-1])
+        some = np.empty((len(rows), self.values.shape[1] + 1))
+        some[:, -1] = 1.0
+        np.take(self.values, rows, axis=0, out=some[:, :-1], mode="clip")  # which needs no buffer
+        if self.scale is not None:
+            some[:, :-1] *= self.scale
         return some
 
     def gram(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Sum over the given rows of their outer products, weighted; shape (m + 1, m + 1)."""
-        m = self.values.shape[1]
-        gram = np.zeros((m + 1, m + 1))
         roots = np.sqrt(weights)
+        gram: Any = 0.0
         for part in blocks(len(rows)):
-            block = self.values[rows[part]]
+            block = self.take(rows[part])
             block *= roots[part, None]
-            gram[:m, :m] += block.T @ block
-            gram[m, :m] += roots[part] @ block
-        gram[:m, :m] *= self.scale
-        gram[:m, :m] *= self.scale[:, None]
-        gram[m, :m] *= self.scale
-        gram[:m, m] = gram[m, :m]
-        gram[m, m] = weights.sum()
-        return gram
+            gram = gram + block.T @ block
+        return gram if len(rows) else np.zeros((self.values.shape[1] + 1,) * 2)

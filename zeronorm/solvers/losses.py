@@ -36,19 +36,24 @@ class SlackLoss(Protocol):
 
 @dataclass
 class Smoothed:
-    """The smoothed form of the module docstring; each field is a number or one for each row."""
+    """The smoothed form of the module docstring, for each row; without ``base`` it is zero."""
 
     stiffness: np.ndarray
     cap: np.ndarray | float
     low: np.ndarray | float = 0.0
-    base: np.ndarray | float = 0.0
+    base: np.ndarray | None = None
 
     def dual(self, slack: np.ndarray) -> np.ndarray:
         """Differentiate by each slack."""
-        dual = self.stiffness * slack
-        dual += self.base
+        dual = self._unbounded(slack)
         np.maximum(dual, self.low, out=dual)
         return np.minimum(dual, self.cap, out=dual)
+
+    def _unbounded(self, slack: np.ndarray) -> np.ndarray:
+        dual = self.stiffness * slack
+        if self.base is not None:
+            dual += self.base
+        return dual
 
     def total(self, slack: np.ndarray, dual: np.ndarray) -> float:
         """Sum of the losses; ``dual`` are the derivatives at these slacks."""
@@ -56,14 +61,12 @@ class Smoothed:
 
     def proximal(self, dual: np.ndarray) -> float:
         """Sum of (dual - base)^2 / stiffness."""
-        moved = dual - self.base
+        moved = dual if self.base is None else dual - self.base
         return float(moved @ (moved / self.stiffness))
 
-    def pieces(self, slack: np.ndarray) -> np.ndarray:
-        """On which piece each slack is: 0 below, 1 free (curved, its ends included), 2 above."""
-        raw = self.stiffness * slack
-        raw += self.base
-        return (raw >= self.low).astype(np.int8) + (raw > self.cap)
+    def is_free(self, slack: np.ndarray, dual: np.ndarray) -> np.ndarray:
+        """Whether the loss is curved at each slack, the ends of that piece included."""
+        return self._unbounded(slack) == dual
 
 
 @dataclass
@@ -81,7 +84,7 @@ class Hinge:
         """Sum of the losses."""
         return float(self.cost @ np.maximum(self.slack(scores), 0.0))
 
-    def smoothed(self, width: float, base: np.ndarray | float = 0.0) -> Smoothed:
+    def smoothed(self, width: float, base: np.ndarray | None = None) -> Smoothed:
         """Round the corner off over this width."""
         return Smoothed(self.cost / width, self.cost, 0.0, base)
 

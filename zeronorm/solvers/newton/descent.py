@@ -59,11 +59,17 @@ class NewtonDescent(ABC):
         """Whether a step with this slope is not worth taking."""
         return False
 
-    def move(self, point: np.ndarray, slack: np.ndarray, dual: np.ndarray | None = None) -> None:
-        """Go to a point with these slacks, and evaluate F."""
+    def move(
+        self,
+        point: np.ndarray,
+        slack: np.ndarray,
+        dual: np.ndarray | None = None,
+        loss: float | None = None,
+    ) -> None:
+        """Go to a point with these slacks, and evaluate F; dual variables and loss may be known."""
         self.point, self.slack = point, slack
         self.dual = self.loss.dual(slack) if dual is None else dual
-        self.loss_value = self.loss.total(slack, self.dual)
+        self.loss_value = self.loss.total(slack, self.dual) if loss is None else loss
         self.value = self.quadratic(point) + self.loss_value
 
     def newton_step(self) -> bool:
@@ -78,12 +84,13 @@ class NewtonDescent(ABC):
             return False
         line = Line(self.loss, self.slack, change, first, second, self.loss_value)
         self.length = self.search(line, step)
-        before = self.point, self.slack, self.dual, self.value
-        self.move(self.point + self.length * step, *line.go(self.length))
+        before, value = (self.point, self.slack, self.dual, self.loss_value), self.value
+        point, loss = self.point + self.length * step, line.loss_at(self.length)
+        self.move(point, *line.go(self.length), loss)
         self.steps += 1
-        if self.length > 0 and has_fallen(self.value, before[3]):
+        if self.length > 0 and has_fallen(self.value, value):
             return True
-        self.move(*before[:3])
+        self.move(*before)
         return False
 
     def search(self, line: Line, step: np.ndarray) -> float:

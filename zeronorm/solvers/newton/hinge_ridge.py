@@ -105,7 +105,9 @@ def _intercept_alone(hinge: Hinge) -> Solution:
 def _from_few_columns(design: Design, hinge: Hinge, count: int) -> Solution:
     """Start from a problem with few columns, whose Gram matrix estimates the full one."""
     columns = np.linspace(0, design.shape[1] - 1, count).astype(np.intp)
-    scale = design.scale[columns] * np.sqrt(design.shape[1] / count)
+    scale = np.full(count, np.sqrt(design.shape[1] / count))
+    if design.scale is not None:
+        scale *= design.scale[columns]
     sample = Design(np.ascontiguousarray(design.values[:, columns]), scale)
     rough = solve_hinge_ridge(sample, hinge.target, hinge.cost, tolerance=0.05)
     rough.coef = design.adjoint(hinge.target * rough.dual)[:-1]

@@ -47,14 +47,22 @@ class Line:
         self.loss, self.slack, self.change = loss, slack, change
         self.first, self.second, self.loss_there = slope, curvature, loss_there
         self.length = np.nan
+        self.total: float | None = None
 
     def go(self, length: float) -> tuple[np.ndarray, np.ndarray]:
         """Return slacks and dual variables at a length; the last ones are kept."""
         if length != self.length:
-            self.length = length
+            self.length, self.total = length, None
             self.there = self.slack + length * self.change
             self.dual = self.loss.dual(self.there)
         return self.there, self.dual
+
+    def loss_at(self, length: float) -> float:
+        """Return the loss at a length; the last one is kept."""
+        there, dual = self.go(length)
+        if self.total is None:
+            self.total = self.loss.total(there, dual)
+        return self.total
 
     def slope(self, length: float) -> float:
         """Return the derivative at a length."""
@@ -63,8 +71,8 @@ class Line:
 
     def rise(self, length: float) -> float:
         """Return the value at a length less that at the start."""
-        loss = self.loss.total(*self.go(length))
-        return length * self.first + 0.5 * length**2 * self.second + loss - self.loss_there
+        quadratic = length * self.first + 0.5 * length**2 * self.second
+        return quadratic + self.loss_at(length) - self.loss_there
 
 
 def slope_root(

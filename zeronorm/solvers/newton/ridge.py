@@ -8,9 +8,12 @@ free × free or m × m, whichever is smaller.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from zeronorm.solvers.design import blocks
+from zeronorm.solvers.design import Design, blocks
+from zeronorm.solvers.losses import Hinge, Smoothed
 from zeronorm.solvers.newton.descent import HingeDescent
 
 #: Beyond this size beside the identity, the Newton matrix is factored without being formed: sums of
@@ -27,6 +30,11 @@ class RidgeDescent(HingeDescent):
 
     is_exact = False
 
+    def __init__(self, design: Design, hinge: Hinge, loss: Smoothed, point: np.ndarray) -> None:
+        self.penalised = np.ones(len(point))
+        self.penalised[-1] = 0.0
+        super().__init__(design, hinge, loss, point)
+
     def quadratic(self, point: np.ndarray) -> float:
         """Half the squared norm of the weights."""
         return 0.5 * float(point[:-1] @ point[:-1])
@@ -35,32 +43,41 @@ class RidgeDescent(HingeDescent):
         """First and second derivative of the ridge along a step."""
         return float(self.point[:-1] @ step[:-1]), float(step[:-1] @ step[:-1])
 
-    def move(self, point: np.ndarray, slack: np.ndarray, dual: np.ndarray | None = None) -> None:
-        """Go to a point with these slacks, and take F and its gradient there."""
-        super().move(point, slack, dual)
-        self.pieces = self.loss.pieces(slack)
-        # The weights that the dual variables stand for; the gradient is what is missing.
-        self.dual_weights = self.design.adjoint(self.hinge.target * self.dual)
-        self.gradient = -self.dual_weights
-        self.gradient[:-1] += point[:-1]
+    def move(self, point: np.ndarray, slack: np.ndarray, *known: Any) -> None:
+        """Go to a point with these slacks, and see which rows are free there."""
+        super().move(point, slack, *known)
+        self.is_free = self.loss.is_free(slack, self.dual)
+        self._dual_weights: np.ndarray | None = None
+
+    @property
+    def dual_weights(self) -> np.ndarray:
+        """The weights that the dual variables stand for; where they are missing is the gradient."""
+        if self._dual_weights is None:
+            self._dual_weights = self.design.adjoint(self.hinge.target * self.dual)
+        return self._dual_weights
 
     def newton_step(self) -> bool:
         """Take a step; a full one that changes no row's piece ends at the exact minimum."""
-        before = self.pieces
+        is_free, dual = self.is_free, self.dual
         has_moved = super().newton_step()
-        is_full = has_moved and self.length == 1.0
-        self.is_exact = is_full and np.array_equal(before, self.pieces)
+        self.is_exact = (
+            has_moved
+            and self.length == 1.0
+            and bool((is_free == self.is_free).all())
+            and bool(((dual == self.loss.cap) == (self.dual == self.loss.cap)).all())
+        )
         return has_moved
 
     def direction(self) -> tuple[np.ndarray, np.ndarray]:
         """Newton's step, and by how much it changes the slacks."""
-        free = np.flatnonzero(self.pieces == 1)
+        free = self.is_free.nonzero()[0]
+        gradient = self.penalised * self.point - self.dual_weights
         if len(free) == 0:
-            step = self.without_curvature(self.gradient)
-        elif len(free) <= self.design.shape[1]:
-            step = self._few_rows(free, self.gradient)
+            step = self.without_curvature(gradient)
+        elif len(free) <= len(gradient) - 1:
+            step = self._few_rows(free, gradient)
         else:
-            step = self._many_rows(free, self.gradient)
+            step = self._many_rows(free, gradient)
         return step, self.slack_change(step)
 
     def without_curvature(self, gradient: np.ndarray) -> np.ndarray:
@@ -70,11 +87,11 @@ class RidgeDescent(HingeDescent):
     def _many_rows(self, free: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """Solve the equations of the weights."""
         matrix = self.design.gram(free, self.loss.stiffness[free])
-        diagonal = matrix.diagonal().copy()
-        if diagonal[:-1].max(initial=0.0) > ILL_CONDITIONED:
+        diagonal = matrix.diagonal()
+        largest = float(diagonal.max())
+        if largest > ILL_CONDITIONED and diagonal[:-1].max(initial=0.0) > ILL_CONDITIONED:
             return self._careful(free, gradient)
-        diagonal[:-1] += 1.0
-        matrix.flat[:: len(matrix) + 1] = diagonal + HIDDEN * diagonal.max()
+        matrix.flat[:: len(matrix) + 1] += self.penalised + HIDDEN * largest
         return np.linalg.solve(matrix, -gradient)
 
     def _few_rows(self, free: np.ndarray, gradient: np.ndarray) -> np.ndarray:

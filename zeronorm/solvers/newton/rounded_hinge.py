@@ -96,7 +96,7 @@ class _Rounded(RidgeDescent):
 
     def centre(self) -> None:
         """Move the intercept to the middle of its best values, where no row is on the bend."""
-        if (self.pieces == 1).any():
+        if self.is_free.any():
             return
         values = self.scores() - self.point[-1]
         point = self.point.copy()

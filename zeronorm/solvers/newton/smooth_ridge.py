@@ -15,6 +15,8 @@ The intercept is not penalised.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import solve
 from scipy.sparse.linalg import LinearOperator, cg
@@ -89,7 +91,7 @@ class _Descent(NewtonDescent):
         self.all_rows = np.arange(len(target))
         self.move(point, -target * design.apply(point))
 
-    def move(self, point: np.ndarray, slack: np.ndarray, dual: np.ndarray | None = None) -> None:
+    def move(self, point: np.ndarray, slack: np.ndarray, *known: Any) -> None:
         """Go to a point, with the best b there, and take the gradient."""
         shift = best_shift(slack, self.target, self.loss)
         super().move(np.append(point[:-1], point[-1] + shift), slack - self.target * shift)
