@@ -27,7 +27,6 @@ lets it be broken at the price u_j:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,13 +117,20 @@ def solve_one_norm(
 
 
 def one_norm_support(
-    values: np.ndarray, targets: np.ndarray, cost: np.ndarray, boxes: Sequence[Box | None]
+    values: np.ndarray,
+    targets: np.ndarray,
+    cost: np.ndarray,
+    signs: np.ndarray | None = None,
+    caps: np.ndarray | None = None,
 ) -> tuple[np.ndarray, float]:
-    """Columns that the one-norm machine of some output uses, and its largest coefficient."""
-    parts = [
-        solve_one_norm(values, target, cost, box).coef
-        for target, box in zip(targets.T, boxes, strict=True)
-    ]
+    """Columns that the one-norm machine of some output uses, and its largest coefficient.
+
+    ``signs`` has a column for each output; without it and ``caps`` the coefficients are free.
+    """
+    parts = []
+    for k, target in enumerate(targets.T):
+        box = None if signs is None or caps is None else Box(signs[:, k], caps)
+        parts.append(solve_one_norm(values, target, cost, box).coef)
     support = np.flatnonzero(np.any(parts, axis=0))
     # In an order that does not depend on that of the rows: equal data give equal searches.
     order = np.argsort(cost @ values[:, support], kind="stable")
