@@ -23,6 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import qr
 
 from zeronorm.solvers.design import blocks, column_sizes
 
@@ -144,31 +145,20 @@ class Basis:
     def spanning(self, weights: np.ndarray, limit: int) -> np.ndarray:
         """Up to ``limit`` functions that span the others best, and the constant.
 
-        Pivoted Gram-Schmidt: the next one is that with the most left beside those before it, in
-        units of its largest value, as a function that is flat everywhere spans little. A sample
-        of the rows is enough to tell.
+        By a pivoted QR decomposition: the next one is that with the most left beside those before
+        it, in units of its largest value, as a function that is flat everywhere spans little. A
+        sample of the rows is enough to tell.
         """
         rows = self._sample(weights)
         root = np.sqrt(weights[rows])
         sample = np.column_stack([self.values[rows] * self.scale, np.ones(len(rows))])
         sample *= root[:, None] * self._flatness
-        left = np.square(sample).sum(axis=0)
-        least = IN_SPAN * left.max()
-        chosen: list[int] = []
-        directions = np.empty((limit + 1, len(rows)))
-        place = self.constant
-        while len(chosen) <= limit and left[place] > least:
-            known = directions[: len(chosen)]
-            column = sample[:, place].copy()
-            for _ in range(2):  # once more, as rounding leaves something in the span
-                column -= (known @ column) @ known
-            direction = column / np.linalg.norm(column)
-            directions[len(chosen)] = direction
-            chosen.append(place)
-            left -= np.square(direction @ sample)
-            left[chosen] = 0.0
-            place = int(left.argmax())
-        return np.array(chosen, dtype=np.intp)
+        least = IN_SPAN * np.square(sample).sum(axis=0).max()
+        constant = root / np.linalg.norm(root)
+        sample -= np.outer(constant, constant @ sample)
+        triangle, order = qr(sample, mode="r", pivoting=True)
+        left = np.square(triangle.diagonal()[:limit])
+        return np.append(self.constant, order[: len(left)][left > least])
 
     def _sample(self, weights: np.ndarray) -> np.ndarray:
         """Return rows at equal steps of weight, in an order that their values alone decide."""
