@@ -16,12 +16,15 @@ import numpy as np
 
 from zeronorm.solvers.evidence.model import IN_SPAN, Basis, Posterior
 
-#: Most moves of a round, functions among which they are sought, and the share of the best one's
-#: gain that each must have.
-MOVES, FOREMOST, WORTH = 8, 40, 0.05
+#: Most moves of a round, and the share of the best one's gain that each must have: B changes with
+#: every move, and what is expected for fixed B soon does not hold any more.
+MOVES, WORTH = 8, 0.05
+
+#: Functions outside among which moves are sought, so that the table of all pairs stays small.
+FOREMOST = 40
 
 #: A function whose weight the data leave no more than this of its prior variance is changed by
-#: steps only.
+#: steps only: what L is without it is a quotient by this share, of which rounding leaves little.
 DETERMINED = 1e-9
 
 
