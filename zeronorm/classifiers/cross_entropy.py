@@ -308,13 +308,12 @@ class CrossEntropySVC(SparseKernelClassifier):
         signs, caps = self._signs_and_caps(problem.training, problem.indices)
         columns, largest = np.arange(problem.values.shape[1]), 0.0
         if problem.indices is not None or len(columns) > DIRECT:
-            data = problem.values[rows], problem.targets[rows], cost
-            columns, largest = one_norm_support(*data, signs, caps)
+            data = problem.values[rows], problem.targets[rows], cost, signs, caps
+            columns, largest = one_norm_support(*data)
         if problem.indices is None:
             largest = max(largest, float(np.abs(self._given().coef).max(initial=0.0)))
         if caps is None:
-            room = max(ROOM * largest, float(problem.cost.max()))
-            caps = np.full(problem.values.shape[1], room)
+            caps = np.full(problem.values.shape[1], max(ROOM * largest, problem.cost.max()))
         return columns, signs, caps
 
     def _search(self, score: HingeSubsets, seed: int) -> tuple[Minimum, np.ndarray]:
