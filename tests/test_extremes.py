@@ -131,13 +131,13 @@ def test_the_mode_ends_where_rounding_does(monkeypatch):
     """Rows of weight 1e30 have a likelihood of 1e30: no decrement of 1e-7 is ever seen."""
     from zeronorm.solvers.evidence.model import Logistic
 
-    count, plain = [0], Logistic.expand
+    count, plain = [0], Logistic.derivatives
 
-    def expand(self, scores):
+    def derivatives(self, scores):
         count[0] += 1
         return plain(self, scores)
 
-    monkeypatch.setattr(Logistic, "expand", expand)
+    monkeypatch.setattr(Logistic, "derivatives", derivatives)
     X, y = moons(40)
     with pytest.warns(ConvergenceWarning, match=r"likelihood by \d\.\de\+1\d .*Rounding allows"):
         RelevanceVectorClassifier().fit(X, y, sample_weight=np.full(40, 1e30))

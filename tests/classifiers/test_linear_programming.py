@@ -241,8 +241,8 @@ def test_no_warning_where_the_linear_program_is_solved(make, Machine):
 
 @pytest.mark.parametrize("Machine", BOTH)
 def test_a_gap_is_said(Machine, monkeypatch):
-    certify = hinge_lp._DualProgram.certify
-    monkeypatch.setattr(hinge_lp._DualProgram, "certify", lambda *args: (certify(*args)[0], 0.25))
+    certify = hinge_lp.HingeLP.certify
+    monkeypatch.setattr(hinge_lp.HingeLP, "certify", lambda *args: (certify(*args)[0], 0.25))
     said = f"{Machine.__name__} has a relative duality gap of 2.5e-01"
     with pytest.warns(ConvergenceWarning, match=said):
         model = Machine().fit(*moons())

@@ -28,6 +28,29 @@ AUTO_CANDIDATES = 300
 #: ``candidates="all"`` is refused beyond this many rows: an n × n matrix of 3 GB.
 ALL_CANDIDATES = 20_000
 
+#: What the parameter may be where only training rows are candidates.
+ROWS_ONLY = "'auto', 'all' or an integer"
+
+
+def check_candidates(candidates: Any, kinds: str = ROWS_ONLY) -> None:
+    """Raise ValueError unless the parameter is one of these kinds."""
+    if is_integer(candidates):
+        check_integer("candidates", candidates, least=1)
+    elif not (isinstance(candidates, str) and candidates in ("auto", "all")):
+        raise ValueError(f"candidates must be {kinds}; got {candidates!r}.")
+
+
+def most_candidates(candidates: str | int, n_rows: int) -> int:
+    """Return how many rows may become terms; ValueError if their kernel matrix is too large."""
+    if candidates == "all" and n_rows > ALL_CANDIDATES:
+        raise ValueError(
+            f"candidates='all' with {n_rows} rows asks for a kernel matrix of "
+            f"{8e-9 * n_rows**2:.0f} GB; take candidates='auto' or a number of landmarks."
+        )
+    if isinstance(candidates, str):
+        return AUTO_CANDIDATES if candidates == "auto" else n_rows
+    return candidates
+
 
 class SparseKernelClassifier(KernelClassifier):
     """Base of the classifiers whose terms are training rows.
@@ -38,7 +61,7 @@ class SparseKernelClassifier(KernelClassifier):
     if TYPE_CHECKING:
         candidates: Any
 
-    _kinds_of_candidates = "'auto', 'all' or an integer"
+    _kinds_of_candidates = ROWS_ONLY
 
     @abstractmethod
     def _solve(self, problem: TrainingProblem) -> Fit:
@@ -49,13 +72,7 @@ class SparseKernelClassifier(KernelClassifier):
         self._check_candidates()
 
     def _check_candidates(self) -> None:
-        auto_or_all = isinstance(self.candidates, str) and self.candidates in ("auto", "all")
-        if not auto_or_all and not is_integer(self.candidates):
-            raise ValueError(
-                f"candidates must be {self._kinds_of_candidates}; got {self.candidates!r}."
-            )
-        if is_integer(self.candidates):
-            check_integer("candidates", self.candidates, least=1)
+        check_candidates(self.candidates, self._kinds_of_candidates)
 
     def _learn(self, training: TrainingRows) -> Learned:
         problem = self._with_candidates(training)
@@ -82,12 +99,7 @@ class SparseKernelClassifier(KernelClassifier):
         """Return the rows that may become terms: the distinct ones, or landmarks among them."""
         codes = training.codes
         n_rows = len(codes)
-        if self.candidates == "all" and n_rows > ALL_CANDIDATES:
-            raise ValueError(
-                f"candidates='all' with {n_rows} rows asks for a kernel matrix of "
-                f"{8e-9 * n_rows**2:.0f} GB; take candidates='auto' or a number of landmarks."
-            )
-        limit = {"auto": AUTO_CANDIDATES, "all": n_rows}.get(self.candidates, self.candidates)
+        limit = most_candidates(self.candidates, n_rows)
         random = check_random_state(self.random_state)
         rows = np.arange(n_rows)
         if n_rows > limit:

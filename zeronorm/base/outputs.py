@@ -61,23 +61,31 @@ def join_certified(parts: Sequence[Any], tolerance: float, name: str, advice: st
     )
 
 
-def join_reweighted(
+def change_warning(
     results: Sequence[Reweighted], tolerance: float, name: str, *, kind: str, if_stuck: str
-) -> Fit:
-    """Put the results of the reweighting loop together; a warning if one has not settled.
+) -> str | None:
+    """Return a sentence if the reweighting loop of some output has not converged.
 
     ``kind`` names the gap of the weighted problems, ``if_stuck`` is what to say or do where
     rounding ended the loop.
     """
-    warning, unsettled = None, [r for r in results if not r.is_converged(tolerance)]
-    if unsettled:
-        worst = max(unsettled, key=lambda result: max(result.change, result.gap))
-        is_stuck = worst.is_stuck or worst.open_gap > tolerance
-        warning = (
-            f"{name} stopped after {worst.rounds} rounds with a relative change of "
-            f"{worst.change:.1e} and a {kind} of {worst.gap:.1e} (tol={tolerance:g}). "
-            + (if_stuck if is_stuck else "Raise max_iter or tol.")
-        )
+    open_results = [result for result in results if not result.is_converged(tolerance)]
+    if not open_results:
+        return None
+    worst = max(open_results, key=lambda result: max(result.change, result.gap))
+    is_stuck = worst.is_stuck or worst.open_gap > tolerance
+    return (
+        f"{name} stopped after {worst.rounds} rounds with a relative change of "
+        f"{worst.change:.1e} and a {kind} of {worst.gap:.1e} (tol={tolerance:g}). "
+        + (if_stuck if is_stuck else "Raise max_iter or tol.")
+    )
+
+
+def join_reweighted(
+    results: Sequence[Reweighted], tolerance: float, name: str, *, kind: str, if_stuck: str
+) -> Fit:
+    """Put the results of the reweighting loop together; a warning if one has not converged."""
+    warning = change_warning(results, tolerance, name, kind=kind, if_stuck=if_stuck)
     fit = join_outputs(
         [result.all_coef for result in results],
         [result.intercept for result in results],

@@ -5,16 +5,14 @@ Mannor, Peleg & Rubinstein (2005). Over sets σ of candidate vectors, minimise
     S(σ) = |σ| + C Σ hinge,    f = Σ_(j∈σ) α_j y_j k(x_j, x) + b,    0 ≤ α_j ≤ C          (1), (6)
 
 where α and b are the best there are for σ, a linear program (7). Candidates are the support vectors
-of the one-norm machine (8); the search is the cross-entropy method (``solvers/cross_entropy``), the
-score of a set is in ``solvers/linear_programs/hinge_subsets.py``. The paper's three changes are in:
-terms whose coefficient vanishes are freed, scores are cached, only one-norm support vectors are
-candidates.
+of the one-norm machine (8); the search and the score of a set are in ``solvers/cross_entropy`` and
+``solvers/linear_programs/hinge_subsets.py``. The paper's three changes are in: terms whose
+coefficient vanishes are freed, scores are cached, only one-norm support vectors are candidates.
 
 Added to the paper: bounds from the linear programs' duals that spare many of them; a descent over
 single changes and swaps at the end; several classes with one set σ for all; coefficients of either
-sign; any fitted kernel classifier as the source of candidates (the paper's "second phase"); and
-data in blocks (the paper's future work): each block has its own one-norm machine, the support
-vectors of all are merged, and searched together on a sample of the rows.
+sign; any fitted kernel classifier as the source of candidates (the paper's "second phase"); and its
+future work: one-norm machines on blocks of rows, whose support vectors are searched together.
 """
 
 from __future__ import annotations
@@ -30,18 +28,16 @@ from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.progress import progress_bar
 from zeronorm.base.sampling import deal_rows, stratified_rows
-from zeronorm.base.training_set import Fit, Learned, TrainingProblem, TrainingRows
+from zeronorm.base.training_set import Fit, Learned, TrainingProblem, TrainingRows, gap_warning
 from zeronorm.checks import check_integer, check_share, is_integer
-from zeronorm.classifiers.search_space import SearchSpace
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
 from zeronorm.solvers.cross_entropy.scores import Judge
 from zeronorm.solvers.cross_entropy.search import Minimum, descend, minimise
-from zeronorm.solvers.linear_programs.hinge_lp import Box, one_norm_support
+from zeronorm.solvers.linear_programs.hinge_lp import one_norm_support
 from zeronorm.solvers.linear_programs.hinge_subsets import HingeSubsets
 
-#: With more rows than this, candidates come from blocks of about this many, and the search judges
-#: sets on a sample of this many.
+#: Beyond so many rows, candidates come from blocks of that size, and sets are judged on a sample.
 BLOCK_ROWS = 1000
 
 #: Vectors of a given classifier beyond this many are first thinned out by a one-norm machine.
@@ -50,24 +46,20 @@ DIRECT = 100
 #: Free coefficients may be this many times as large as the largest of the machine they start from.
 ROOM = 10.0
 
-#: Draws in each round, by default: five for each candidate, within these limits.
-DRAWS = (100, 500)
-
 
 @with_parameters
 class CrossEntropySVC(SparseKernelClassifier):
     """Support vector classifier whose terms are found by a cross-entropy search.
 
-    Minimises the number of terms plus C Σ hinge itself, not a convex stand-in: a random search
-    over sets of vectors, each judged by a linear program. The result is never worse in this
-    objective than the one-norm machine's support vectors, or the given classifier's vectors, that
-    it starts from.
+    Minimises the number of terms plus C Σ hinge itself, not a convex stand-in: a random search over
+    sets of vectors, each judged by a linear program. The result is never worse in this objective
+    than the one-norm machine's support vectors, or the given classifier's, that it starts from.
 
     Parameters
     ----------
     C : float, default=1.0
-        Cost of a margin error, in terms: with C = 1, a term has to lower the sum of the margin
-        errors by one. Also the largest coefficient, with ``signs="label"``.
+        Cost of a margin error: with C = 1, a term has to lower the sum of the margin errors by
+        one. Also the largest coefficient, with ``signs="label"``.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         Kernel function, as in :class:`~sklearn.svm.SVC`. With a classifier as ``candidates``, its
         kernel is used, and the four kernel parameters here are not.
@@ -154,9 +146,8 @@ class CrossEntropySVC(SparseKernelClassifier):
 
     Notes
     -----
-    Beyond 1000 rows the search judges sets on a sample of 1000 rows, classes in proportion and
-    costs scaled up; the best set and the one it started from are then compared on all rows, and
-    the coefficients are those of all rows.
+    Beyond 1000 rows sets are judged on a sample of 1000, classes in proportion and costs scaled
+    up; the best set and the one it started from are then compared, and solved, on all rows.
 
     As α ≤ C with ``signs="label"``, a small C asks for many terms of small weight.
 
@@ -195,12 +186,10 @@ class CrossEntropySVC(SparseKernelClassifier):
         super()._check_parameters()
         if not isinstance(self.signs, str) or self.signs not in ("label", "free"):
             raise ValueError(f"signs must be 'label' or 'free'; got {self.signs!r}.")
-        if not (isinstance(self.sample_size, str) and self.sample_size == "auto"):
-            if not is_integer(self.sample_size):
-                raise ValueError(
-                    f"sample_size must be 'auto' or an integer; got {self.sample_size!r}."
-                )
+        if is_integer(self.sample_size):
             check_integer("sample_size", self.sample_size, least=2)
+        elif not (isinstance(self.sample_size, str) and self.sample_size == "auto"):
+            raise ValueError(f"sample_size must be 'auto' or an integer; got {self.sample_size!r}.")
         check_share("elite_share", self.elite_share)
         check_share("smoothing", self.smoothing)
         check_integer("patience", self.patience, least=1)
@@ -230,9 +219,8 @@ class CrossEntropySVC(SparseKernelClassifier):
         return super()._is_precomputed()
 
     def _make_kernel(self, X: Any, sample_weight: np.ndarray | None) -> Kernel:
-        if self._is_second_phase():
-            return self._given().kernel
-        return super()._make_kernel(X, sample_weight)
+        is_given = self._is_second_phase()
+        return self._given().kernel if is_given else super()._make_kernel(X, sample_weight)
 
     def _with_candidates(self, training: TrainingRows) -> TrainingProblem:
         if not self._is_second_phase():
@@ -241,9 +229,9 @@ class CrossEntropySVC(SparseKernelClassifier):
         return TrainingProblem(training, None, given.vectors, given.kernel_values(training.data))
 
     def _choose_candidates(self, training: TrainingRows) -> np.ndarray:
-        n_rows = len(training.codes)
         if not (isinstance(self.candidates, str) and self.candidates == "auto"):
             return super()._choose_candidates(training)
+        n_rows = len(training.codes)
         if n_rows <= BLOCK_ROWS:
             return self._distinct(training, np.arange(n_rows))
         random = check_random_state(self.random_state)
@@ -257,91 +245,95 @@ class CrossEntropySVC(SparseKernelClassifier):
     def _block_support(self, training: TrainingRows, block: np.ndarray) -> np.ndarray:
         """Return the one-norm support vectors of one block, which stands for all rows."""
         indices = block[self._distinct(training, block)]
-        cost = training.sample(block).cost
         values = training.kernel.matrix(training.data[block], training.vectors(indices))
-        targets = training.targets
-        boxes: list[Box | None] = [None] * targets.shape[1]
-        if self._signed_by_label():
-            caps = self._caps(training, indices)
-            boxes = [Box(signs, caps) for signs in targets[indices].T]
-        columns, _ = one_norm_support(values, targets[block], cost, boxes)
+        signs, caps = self._signs_and_caps(training, indices)
+        cost = training.sample(block).cost
+        columns, _ = one_norm_support(values, training.targets[block], cost, signs, caps)
         return indices[columns]
 
+    def _signs_and_caps(
+        self, training: TrainingRows, indices: np.ndarray | None
+    ) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Signs and largest sizes of the candidates' coefficients; None where they are free."""
+        if indices is None or not self._signed_by_label():
+            return None, None
+        return training.targets[indices], self._caps(training, indices)
+
     def _with_choices(self, learned: Learned) -> CrossEntropySVC:
-        again = copy.copy(self)  # for a verdict on a suspicious model a rough search will do
-        again.sample_size, again.max_iter, again.polish, again.verbose = 30, 5, False, 0
-        return again
+        # For a verdict on a suspicious model a rough search will do.
+        return copy.copy(self).set_params(sample_size=30, max_iter=5, polish=False, verbose=0)
 
     def _solve(self, problem: TrainingProblem) -> Fit:
         random = check_random_state(self.random_state)
-        rows, cost = self._search_rows(problem.training, random)
-        space = self._search_space(problem, rows, cost)
-        score = space.score(problem.values[rows], problem.targets[rows], cost)
-        found, best = self._search(score, random.randint(2**31 - 1))
-        rivals = [space.columns[best]]
-        if len(rows) < len(problem.cost):
-            rivals.append(space.columns)
-        if problem.indices is None and len(space.columns) < problem.values.shape[1]:
-            rivals.append(np.arange(problem.values.shape[1]))
-        fits = [space.fit(problem, columns) for columns in rivals]
-        chosen = min(fits, key=lambda fit: fit.objective)
-        chosen.n_iter = found.rounds
-        names = {"best": "objective", "ones": "terms"}
-        chosen.warning = self._warning(found, chosen)
-        chosen.history = {names.get(key, key): np.array(v) for key, v in found.history.items()}
-        self.n_candidates_ = len(space.columns)
-        return chosen
+        rows, cost = np.arange(len(problem.cost)), problem.cost
+        if len(rows) > BLOCK_ROWS:
+            rows = stratified_rows(problem.training.codes, BLOCK_ROWS, random)
+            cost = problem.training.sample(rows).cost
+        columns, signs, caps = self._search_space(problem, rows, cost)
 
-    def _search_rows(
-        self, training: TrainingRows, random: np.random.RandomState
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Rows on which sets are judged, and their costs."""
-        if len(training.codes) <= BLOCK_ROWS:
-            return np.arange(len(training.codes)), training.cost
-        rows = stratified_rows(training.codes, BLOCK_ROWS, random)
-        return rows, training.sample(rows).cost
+        def subsets_of(columns: np.ndarray, rows: Any, cost: np.ndarray) -> HingeSubsets:
+            data = problem.values[rows][:, columns], problem.targets[rows], cost, caps[columns]
+            return HingeSubsets(*data, None if signs is None else signs[columns])
+
+        found, best = self._search(subsets_of(columns, rows, cost), random.randint(2**31 - 1))
+        rivals = [columns[best]]
+        if len(rows) < len(problem.cost):
+            rivals.append(columns)
+        if problem.indices is None and len(columns) < problem.values.shape[1]:
+            rivals.append(np.arange(problem.values.shape[1]))
+        names = {"best": "objective", "ones": "terms"}
+        history = {names.get(key, key): np.array(v) for key, v in found.history.items()}
+        fits = []
+        for rival in rivals:
+            score = subsets_of(rival, slice(None), problem.cost)
+            coef, intercept, loss, gap = score.coefficients(np.ones(len(rival), dtype=bool))
+            used = np.flatnonzero(coef.any(axis=1))
+            record = found.rounds, history, self._warning(found, gap)
+            fits.append(Fit(rival[used], coef[used], intercept, len(used) + loss, *record))
+        self.n_candidates_ = len(columns)
+        return min(fits, key=lambda fit: fit.objective)
+
+    def _warning(self, found: Minimum, gap: float) -> str | None:
+        if found.is_settled:
+            return gap_warning("CrossEntropySVC", gap, self.tol)
+        return (
+            f"CrossEntropySVC stopped after {found.rounds} rounds before the level of the elite "
+            "converged. Raise max_iter."
+        )
 
     def _search_space(
         self, problem: TrainingProblem, rows: np.ndarray, cost: np.ndarray
-    ) -> SearchSpace:
-        values, targets = problem.values[rows], problem.targets[rows]
-        if problem.indices is not None and self._signed_by_label():
-            signs = problem.targets[problem.indices]
-            caps = self._caps(problem.training, problem.indices)
-            boxes = [Box(sign, caps) for sign in signs.T]
-            columns, _ = one_norm_support(values, targets, cost, boxes)
-            return SearchSpace(columns, caps, signs)
-        n_columns = values.shape[1]
-        if problem.indices is None and n_columns <= DIRECT:
-            columns, largest = np.arange(n_columns), 0.0
-        else:
-            columns, largest = one_norm_support(values, targets, cost, [None] * targets.shape[1])
+    ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+        """Columns to search among; signs (None where free) and caps of all coefficients."""
+        signs, caps = self._signs_and_caps(problem.training, problem.indices)
+        columns, largest = np.arange(problem.values.shape[1]), 0.0
+        if problem.indices is not None or len(columns) > DIRECT:
+            data = problem.values[rows], problem.targets[rows], cost, signs, caps
+            columns, largest = one_norm_support(*data)
         if problem.indices is None:
             largest = max(largest, float(np.abs(self._given().coef).max(initial=0.0)))
-        caps = np.full(n_columns, max(ROOM * largest, float(problem.cost.max())))
-        return SearchSpace(columns, caps, None)
+        if caps is None:
+            caps = np.full(problem.values.shape[1], max(ROOM * largest, problem.cost.max()))
+        return columns, signs, caps
 
     def _search(self, score: HingeSubsets, seed: int) -> tuple[Minimum, np.ndarray]:
         """Run the search, and improve its result by single changes."""
         n_columns = score.values.shape[1]
-        n_draws = self.sample_size
-        if n_draws == "auto":
-            n_draws = int(np.clip(5 * n_columns, *DRAWS))
+        is_auto = self.sample_size == "auto"
+        n_draws = int(np.clip(5 * n_columns, 100, 500)) if is_auto else self.sample_size
         judge = Judge(score, n_jobs=self.n_jobs)
         with judge.parallel, progress_bar("searching", enabled=self.verbose > 0) as update:
 
             def report(found: Minimum) -> None:
                 # Done when every probability is zero or one.
                 open_bits = 4.0 * float((found.probabilities * (1.0 - found.probabilities)).sum())
-                update(
-                    1.0 - open_bits / max(1, n_columns),
-                    f"round {found.rounds}, {found.history['ones'][-1]} terms, "
-                    f"best {found.score:.6g}, level {found.history['level'][-1]:.6g}",
-                )
+                text = f"round {found.rounds}, {found.history['ones'][-1]} terms, "
+                text += f"best {found.score:.6g}, level {found.history['level'][-1]:.6g}"
+                update(1.0 - open_bits / max(1, n_columns), text)
 
             found = minimise(
                 judge,
-                np.full(n_columns, 0.5),
+                start=np.full(n_columns, 0.5),
                 sample_size=n_draws,
                 elite_share=self.elite_share,
                 smoothing=self.smoothing,
@@ -352,21 +344,6 @@ class CrossEntropySVC(SparseKernelClassifier):
                 random_state=seed,
                 report=report,
             )
-            best = found.vector
-            if self.polish:
-                best, _ = descend(judge, found.vector, found.score, most=n_draws)
-        return found, best
-
-    def _warning(self, found: Minimum, fit: Fit) -> str | None:
-        if not found.is_settled:
-            return (
-                f"CrossEntropySVC stopped after {found.rounds} rounds before the level of the "
-                "elite came to rest. Raise max_iter."
-            )
-        gap = float(fit.history["gap"][0])
-        if not gap <= self.tol:
-            return (
-                f"The coefficients of CrossEntropySVC leave a relative gap of {gap:.1e} "
-                f"(tol={self.tol:g}). Standardise the features, or take a more moderate C."
-            )
-        return None
+            if not self.polish:
+                return found, found.vector
+            return found, descend(judge, found.vector, found.score, most=n_draws)[0]

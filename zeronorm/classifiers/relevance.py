@@ -10,7 +10,7 @@ with the columns of Φ those of the kernel matrix and a one, B = diag(c_i σ_i (
 weights of the rows, which count how often each row was seen. Most precisions become infinite, and
 those terms are gone. There is no C to tune.
 
-The search is described in ``solvers/evidence``. Three things differ from Tipping & Faul
+The search is described in ``solvers/evidence/search.py``. Three things differ from Tipping & Faul
 (2003): the marginal likelihood is climbed itself, with the motion of the weights that its
 determinant depends on; a function can take the place of another in one move; and all precisions
 are also moved together. Where classes can be separated, the marginal likelihood hardly falls as
@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from zeronorm.base.outputs import join_outputs
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import Fit, TrainingProblem
 from zeronorm.checks import check_integer
@@ -141,57 +142,33 @@ class RelevanceVectorClassifier(ProbabilisticClassifier):
     def _solve(self, problem: TrainingProblem) -> Fit:
         basis = Basis(problem.values, problem.cost)
         parts = [
-            maximise_evidence(
-                basis,
-                Logistic(target, problem.cost),
-                tolerance=self.tol,
-                max_rounds=self.max_iter,
-            )
+            maximise_evidence(basis, Logistic(target, problem.cost), self.tol, self.max_iter)
             for target in problem.targets.T
         ]
-        n_candidates = problem.values.shape[1]
-        weights = np.zeros((n_candidates + 1, len(parts)))
-        precision = np.full((n_candidates + 1, len(parts)), np.inf)
+        weights = np.zeros((len(parts), problem.values.shape[1] + 1))
+        precision = np.full(weights.shape, np.inf)
         for output, part in enumerate(parts):
-            weights[part.indices, output] = part.weights
-            precision[part.indices, output] = 1.0 / part.variance
-        terms = np.flatnonzero(weights[:-1].any(axis=1))
-        self.prior_precision_ = precision[terms].T
-        self.intercept_precision_ = precision[-1]
-        self.log_marginal_likelihood_ = sum(part.evidence for part in parts)
-        return Fit(
-            terms,
-            weights[terms],
-            weights[-1],
-            self.log_marginal_likelihood_,
-            max(len(part.evidence_of_rounds) for part in parts),
-            _history(parts, n_candidates),
-            self._warning(parts),
-        )
+            weights[output, part.indices] = part.weights
+            precision[output, part.indices] = 1.0 / part.variance
+        histories = [part.history for part in parts]
+        rounds = max(len(history["terms"]) for history in histories)
+        warning = self._warning(parts, rounds)
+        fit = join_outputs(list(weights[:, :-1]), list(weights[:, -1]), histories, rounds, warning)
+        self.prior_precision_ = precision[:, fit.terms]
+        self.intercept_precision_ = precision[:, -1]
+        self.log_marginal_likelihood_ = fit.objective
+        return fit
 
-    def _warning(self, parts: list[SparseBayes]) -> str | None:
+    def _warning(self, parts: list[SparseBayes], rounds: int) -> str | None:
         if all(part.is_converged for part in parts):
             return None
-        promise = max(part.promise for part in parts)
-        rounds = max(len(part.evidence_of_rounds) for part in parts)
+        if_stuck = (
+            "Rounding allows no further: take a larger gamma or smaller weights, or standardise "
+            "the features."
+        )
         return (
             f"RelevanceVectorClassifier stopped after {rounds} rounds while a change promised to "
-            f"raise the log marginal likelihood by {promise:.1e} (tol={self.tol:g}). "
-            + (
-                "Raise max_iter or tol."
-                if rounds >= self.max_iter
-                else "Rounding allows no further: take a larger gamma or smaller weights, or "
-                "standardise the features."
-            )
+            f"raise the log marginal likelihood by {max(part.gain for part in parts):.1e} "
+            f"(tol={self.tol:g}). "
+            + ("Raise max_iter or tol." if rounds >= self.max_iter else if_stuck)
         )
-
-
-def _history(parts: list[SparseBayes], n_candidates: int) -> dict[str, np.ndarray]:
-    """Put the rounds of all outputs side by side; one that has finished stays as it is."""
-    terms, objective = [], []
-    for round_ in range(max(len(part.evidence_of_rounds) for part in parts)):
-        at = [min(round_, len(part.evidence_of_rounds) - 1) for part in parts]
-        indices = [part.indices_of_rounds[i] for i, part in zip(at, parts, strict=True)]
-        terms.append(int((np.unique(np.concatenate(indices)) < n_candidates).sum()))
-        objective.append(sum(part.evidence_of_rounds[i] for i, part in zip(at, parts, strict=True)))
-    return {"terms": np.array(terms), "objective": np.array(objective)}

@@ -35,10 +35,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from zeronorm.base.candidates import ALL_CANDIDATES, AUTO_CANDIDATES
+from zeronorm.base.candidates import check_candidates, most_candidates
 from zeronorm.base.labels import check_sample_weight
+from zeronorm.base.outputs import change_warning
 from zeronorm.base.parameters import with_parameters
-from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_integer, is_number
+from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_number
 from zeronorm.decisions import Density
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
@@ -177,19 +178,13 @@ class SparseKernelDensity(DensityMixin, BaseEstimator):
             self._check_parameters()
             X = validate_data(self, X, dtype=np.float64)
             weight = check_sample_weight(sample_weight, len(X))
-            fitted = self._fit(X, weight)
-        if not fitted.is_converged(self.tol):
-            warnings.warn(
-                f"SparseKernelDensity stopped after {fitted.rounds} rounds with a relative change "
-                f"of {fitted.change:.1e} and a gap of {fitted.gap:.1e} (tol={self.tol:g}). "
-                + (
-                    "Rounding allows no further: take a larger tol."
-                    if fitted.is_stuck
-                    else "Raise max_iter or tol."
-                ),
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            result = self._fit(X, weight)
+        if_stuck = "Rounding allows no further: take a larger tol."
+        warning = change_warning(
+            [result], self.tol, "SparseKernelDensity", kind="gap", if_stuck=if_stuck
+        )
+        if warning is not None:
+            warnings.warn(warning, ConvergenceWarning, stacklevel=2)
         return self
 
     def _check_parameters(self) -> None:
@@ -208,13 +203,7 @@ class SparseKernelDensity(DensityMixin, BaseEstimator):
             )
         check_positive("tol", self.tol)
         check_integer("max_iter", self.max_iter, least=1)
-        is_name = isinstance(self.candidates, str) and self.candidates in ("auto", "all")
-        if not is_name and not is_integer(self.candidates):
-            raise ValueError(
-                f"candidates must be 'auto', 'all' or an integer; got {self.candidates!r}."
-            )
-        if is_integer(self.candidates):
-            check_integer("candidates", self.candidates, least=1)
+        check_candidates(self.candidates)
 
     def _fit(self, X: np.ndarray, weight: np.ndarray) -> Reweighted:
         used = np.flatnonzero(weight > 0)
@@ -229,7 +218,10 @@ class SparseKernelDensity(DensityMixin, BaseEstimator):
         if not is_sane:
             raise ValueError("The sample weights are too large or too small to be summed.")
         mass = np.maximum(mass, LIGHTEST * mass.max())
-        indices = self._choose_candidates(len(rows))
+        indices, most = np.arange(len(rows)), most_candidates(self.candidates, len(rows))
+        if len(rows) > most:
+            random = check_random_state(self.random_state)
+            indices = np.sort(random.choice(len(rows), size=most, replace=False))
         with np.errstate(over="ignore"):
             squared = cdist(rows, rows[indices], "sqeuclidean")
         if not np.isfinite(squared).all():
@@ -239,8 +231,7 @@ class SparseKernelDensity(DensityMixin, BaseEstimator):
             )
         data = KernelMixture(squared, mass, indices, rows.shape[1])
         bandwidth = self._resolve_bandwidth(data, rows)
-        fitted = data.fit(bandwidth, self.C, self.tol, self.max_iter)
-        result = fitted.result
+        result = data.fit(bandwidth, self.C, self.tol, self.max_iter)
         self.bandwidth_ = bandwidth
         self.weights_ = result.coef / result.coef.sum()
         self.support_ = used[first[indices[result.terms]]]
@@ -248,21 +239,8 @@ class SparseKernelDensity(DensityMixin, BaseEstimator):
         self.n_terms_ = len(self.weights_)
         self.n_iter_ = result.rounds
         self.history_ = {key: np.array(values) for key, values in result.history.items()}
-        self.history_["objective"] = self.history_["objective"] / self.C + fitted.constant
         self.objective_ = float(self.history_["objective"][-1])
         return result
-
-    def _choose_candidates(self, n_rows: int) -> np.ndarray:
-        if self.candidates == "all" and n_rows > ALL_CANDIDATES:
-            raise ValueError(
-                f"candidates='all' with {n_rows} rows asks for a kernel matrix of "
-                f"{8e-9 * n_rows**2:.0f} GB; take candidates='auto' or a number of landmarks."
-            )
-        limit = {"auto": AUTO_CANDIDATES, "all": n_rows}.get(self.candidates, self.candidates)
-        if n_rows <= limit:
-            return np.arange(n_rows)
-        random = check_random_state(self.random_state)
-        return np.sort(random.choice(n_rows, size=limit, replace=False))
 
     def _resolve_bandwidth(self, data: KernelMixture, rows: np.ndarray) -> float:
         n_features = rows.shape[1]
@@ -288,11 +266,7 @@ class SparseKernelDensity(DensityMixin, BaseEstimator):
                 f"The features vary by {spread:g} only or by far too much for bandwidth='cv'; "
                 "scale them first (for example with StandardScaler)."
             )
-        parts = data.folds()
-        return climb(
-            lambda h: sum(part.held_out_likelihood(h, self.C) for part in parts),
-            scott * spread,
-        )
+        return climb(data.held_out_likelihood(self.C), scott * spread)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Compute the log-density at every row.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -76,12 +76,6 @@ class _PlainScore:
         return np.full(len(vectors), -np.inf)
 
 
-def _plain(function: Any) -> BoundedScore:
-    if not callable(function):
-        raise ValueError(f"The score must be a function of a boolean matrix; got {function!r}.")
-    return _PlainScore(function)
-
-
 class Judge:
     """Scores samples of vectors: each different one once, and only where it can matter.
 
@@ -106,7 +100,10 @@ class Judge:
         use_cache: bool = True,
         use_bounds: bool = True,
     ) -> None:
-        self.score = cast(BoundedScore, score) if hasattr(score, "evaluate") else _plain(score)
+        given: Any = score
+        if not (hasattr(given, "evaluate") or callable(given)):
+            raise ValueError(f"The score must be a function of a boolean matrix; got {given!r}.")
+        self.score: BoundedScore = given if hasattr(given, "evaluate") else _PlainScore(given)
         # Left to itself, joblib would join small tasks to batches that keep one worker waiting.
         self.parallel = Parallel(n_jobs=n_jobs, prefer="threads", batch_size=1)
         self.use_cache, self.use_bounds = use_cache, use_bounds

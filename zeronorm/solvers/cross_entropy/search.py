@@ -40,7 +40,7 @@ class Minimum:
     """Result of a search.
 
     ``vector`` and ``score`` are the best seen, ``probabilities`` the last distribution,
-    ``is_settled`` says that the level came to rest before the rounds ran out. ``history`` has one
+    ``is_settled`` says that the level converged before the rounds ran out. ``history`` has one
     entry a round: "level", "best" (score so far), "ones" (in the best vector), "draws", "scored"
     (vectors that had to be evaluated).
     """
@@ -122,9 +122,7 @@ def minimise(
     probabilities = np.array(start, dtype=float)
     n_draws = max(5 * len(probabilities), 100) if sample_size is None else sample_size
     n_elite = max(2, math.ceil(elite_share * n_draws))
-    portion, most = n_draws, n_draws
-    if adaptive:
-        portion, most = max(n_elite, n_draws // ADAPT), n_draws * ADAPT
+    least, most = (max(n_elite, n_draws // ADAPT), n_draws * ADAPT) if adaptive else (n_draws,) * 2
     result = Minimum(np.zeros(len(probabilities), dtype=bool), np.inf, probabilities)
     fresh = np.empty((0, len(probabilities)), bool) if first is None else np.asarray(first, bool)
     while result.rounds < max_rounds and not result.is_settled:
@@ -132,7 +130,7 @@ def minimise(
         scored = judge.n_scored
         previous = result.history["level"][-1] if result.rounds else np.inf
         while True:
-            drawn = random.random((portion, len(probabilities))) < result.probabilities
+            drawn = random.random((least, len(probabilities))) < result.probabilities
             # The level of what is there already holds for what comes: a cut vector stays cut.
             new_values, new_vectors = judge(
                 np.concatenate([fresh, drawn]), n_elite, smallest(values, n_elite)
@@ -144,31 +142,25 @@ def minimise(
             is_better = is_below(level, previous) or is_below(values.min(), result.score)
             if is_better or len(values) >= most:
                 break
-        _update(result, values, vectors, level, smoothing)
-        for key, value in (("draws", len(values)), ("scored", judge.n_scored - scored)):
+        if is_below(values.min(), result.score):
+            best = _first_best(values)
+            result.score, result.vector = float(values[best]), vectors[best].copy()
+        mean = vectors[values <= level + rounding(level)].mean(axis=0)
+        result.probabilities = smoothing * mean + (1.0 - smoothing) * result.probabilities
+        ones, n_scored = int(result.vector.sum()), judge.n_scored - scored
+        line = level, result.score, ones, len(values), n_scored
+        for key, value in zip(result.history, line, strict=True):
             result.history[key].append(value)
         levels = result.history["level"][-patience - 1 :]
-        settled = len(levels) > patience and not is_below(min(levels), max(levels))
-        result.is_settled = settled
+        result.is_settled = len(levels) > patience and not is_below(min(levels), max(levels))
         if report is not None:
             report(result)
     return result
 
 
-def _update(
-    result: Minimum, values: np.ndarray, vectors: np.ndarray, level: float, smoothing: float
-) -> None:
-    """Take in the scores of a round: best vector, distribution, history."""
-    if is_below(values.min(), result.score):
-        # The first of the equally good: rounding must not choose.
-        best = int(np.flatnonzero(values <= values.min() + rounding(values.min()))[0])
-        result.score, result.vector = float(values[best]), vectors[best].copy()
-    elite = values <= level + rounding(level)
-    mean = vectors[elite].mean(axis=0)
-    result.probabilities = smoothing * mean + (1.0 - smoothing) * result.probabilities
-    history = (("level", level), ("best", result.score), ("ones", int(result.vector.sum())))
-    for key, value in history:
-        result.history[key].append(value)
+def _first_best(values: np.ndarray) -> int:
+    """Index of the first of the equally good: rounding must not choose."""
+    return int(np.flatnonzero(values <= values.min() + rounding(values.min()))[0])
 
 
 def descend(
@@ -200,7 +192,7 @@ def descend(
             if not len(neighbours):
                 continue
             values, improved = judge(neighbours, 1, score)
-            best = int(np.flatnonzero(values <= values.min() + rounding(values.min()))[0])
+            best = _first_best(values)
             if is_below(values[best], score):
                 vector, score = improved[best].copy(), float(values[best])
                 break

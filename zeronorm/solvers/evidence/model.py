@@ -21,32 +21,31 @@ does to the determinant. With R the gradient is that of L itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
+from scipy.linalg import qr
 
 from zeronorm.solvers.design import blocks, column_sizes
 
-#: A function with no more than this left of its squared size is a combination of others.
+#: A function with no more than this left of its squared size is a combination of others: of the
+#: sixteen digits of a double, the difference that this is computed by has six left.
 IN_SPAN = 1e-10
 
 #: Newton decrement of the mode, and change of a score, that make a step the last one, which is
-#: then exact to about their squares; most steps.
-MODE_DECREMENT, MODE_CHANGE, MODE_STEPS = 1e-7, 2e-3, 100
+#: then exact to about their squares: far below any tolerance of L.
+MODE_DECREMENT, MODE_CHANGE = 1e-7, 2e-3
 
-#: Shortest part of a step to the mode that is tried.
-LEAST_LENGTH = 1e-12
+#: Most steps to the mode, where ten are usual; and the lengths of a step that are tried.
+MODE_STEPS, HALVINGS = 100, 0.5 ** np.arange(40)
 
-#: Rows by which the functions of the first model are chosen, at most.
+#: Rows by which the functions of the first model are chosen, at most: six times as many as
+#: there are to be functions tell which of them span the others.
 SAMPLE_ROWS = 300
-
-#: Matrices of up to so many entries are squared once, not once a round.
-SMALL_MATRIX = 2**22
 
 
 @dataclass
-class Expansion:
-    """A log-likelihood around some scores, the derivatives row by row.
+class Derivatives:
+    """A log-likelihood at some scores, with its derivatives row by row.
 
     ``score_gradient`` is the first derivative, ``curvature`` minus the second, ``slope`` the
     derivative of the curvature.
@@ -58,32 +57,20 @@ class Expansion:
     slope: np.ndarray
 
 
-class Likelihood(Protocol):
-    """What the rows say about the scores f: a concave log-likelihood, a sum over rows.
-
-    ``largest_variance`` is that of the part one basis function may have in the scores.
-    """
-
-    largest_variance: float
-
-    def expand(self, scores: np.ndarray) -> Expansion:
-        """Value and derivatives at these scores."""
-
-
 class Logistic:
     """Labels -1 and +1 with odds exp(f); ``cost`` counts how often each row was seen.
 
-    A prior standard deviation of 100 makes log odds of any size; beyond, where classes can be
-    separated, (1) hardly changes, and the posterior is not normal any more.
+    ``largest_variance`` is that of the part one basis function may have in the scores. A prior
+    standard deviation of 100 makes log odds of any size; beyond, where classes can be separated,
+    (1) hardly changes, and the posterior is not normal any more.
     """
 
     largest_variance = 1e4
 
     def __init__(self, target: np.ndarray, cost: np.ndarray) -> None:
-        self.target = target
-        self.cost = cost
+        self.target, self.cost = target, cost
 
-    def expand(self, scores: np.ndarray) -> Expansion:
+    def derivatives(self, scores: np.ndarray) -> Derivatives:
         """Value and derivatives at these scores."""
         margin = self.target * scores
         small = np.exp(-np.abs(margin))
@@ -92,7 +79,7 @@ class Logistic:
         wrong = np.where(margin > 0, rare, 1.0 - rare)
         curvature = self.cost * rare * (1.0 - rare)
         slope = self.target * curvature * (2.0 * wrong - 1.0)
-        return Expansion(value, self.target * self.cost * wrong, curvature, slope)
+        return Derivatives(value, self.target * self.cost * wrong, curvature, slope)
 
 
 class Basis:
@@ -106,11 +93,9 @@ class Basis:
     def __init__(self, values: np.ndarray, weight: np.ndarray) -> None:
         largest = column_sizes(values)
         largest = np.where(largest > 0, largest, 1.0)
-        self.values = values
-        if largest.max() > 1e100 or largest.min() < 1e-100:
-            self.values = values / largest
+        is_extreme = largest.max() > 1e100 or largest.min() < 1e-100
+        self.values = values / largest if is_extreme else values
         self.constant = values.shape[1]
-        self._squared = np.square(self.values) if values.size <= SMALL_MATRIX else None
         size = column_sizes(self.values)
         deviation = self._deviation(weight)
         self.is_live = np.append(deviation > np.sqrt(IN_SPAN) * size, True)
@@ -133,8 +118,6 @@ class Basis:
         return np.sqrt(variance)
 
     def _sum_of_squares(self, weights: np.ndarray) -> np.ndarray:
-        if self._squared is not None:
-            return weights @ self._squared
         total = np.zeros(self.constant)
         for part in blocks(len(weights)):
             total += weights[part] @ np.square(self.values[part])
@@ -162,31 +145,20 @@ class Basis:
     def spanning(self, weights: np.ndarray, limit: int) -> np.ndarray:
         """Up to ``limit`` functions that span the others best, and the constant.
 
-        Pivoted Gram-Schmidt: the next one is that with the most left beside those before it, in
-        units of its largest value, as a function that is flat everywhere spans little. A sample
-        of the rows is enough to tell.
+        By a pivoted QR decomposition: the next one is that with the most left beside those before
+        it, in units of its largest value, as a function that is flat everywhere spans little. A
+        sample of the rows is enough to tell.
         """
         rows = self._sample(weights)
         root = np.sqrt(weights[rows])
         sample = np.column_stack([self.values[rows] * self.scale, np.ones(len(rows))])
         sample *= root[:, None] * self._flatness
-        left = np.square(sample).sum(axis=0)
-        least = IN_SPAN * left.max()
-        chosen: list[int] = []
-        directions = np.empty((limit + 1, len(rows)))
-        place = self.constant
-        while len(chosen) <= limit and left[place] > least:
-            known = directions[: len(chosen)]
-            column = sample[:, place].copy()
-            for _ in range(2):  # once more, as rounding leaves something in the span
-                column -= (known @ column) @ known
-            direction = column / np.linalg.norm(column)
-            directions[len(chosen)] = direction
-            chosen.append(place)
-            left -= np.square(direction @ sample)
-            left[chosen] = 0.0
-            place = int(left.argmax())
-        return np.array(chosen, dtype=np.intp)
+        least = IN_SPAN * np.square(sample).sum(axis=0).max()
+        constant = root / np.linalg.norm(root)
+        sample -= np.outer(constant, constant @ sample)
+        triangle, order = qr(sample, mode="r", pivoting=True)
+        left = np.square(triangle.diagonal()[:limit])
+        return np.append(self.constant, order[: len(left)][left > least])
 
     def _sample(self, weights: np.ndarray) -> np.ndarray:
         """Return rows at equal steps of weight, in an order that their values alone decide."""
@@ -203,7 +175,7 @@ class Posterior:
 
     Parameters
     ----------
-    likelihood : Likelihood
+    likelihood : Logistic
         What the rows say.
     indices : ndarray of shape (n_terms,)
         Which functions are in the model.
@@ -217,24 +189,22 @@ class Posterior:
 
     def __init__(
         self,
-        likelihood: Likelihood,
+        likelihood: Logistic,
         indices: np.ndarray,
         columns: np.ndarray,
         variance: np.ndarray,
         start: np.ndarray | None = None,
     ) -> None:
-        self.indices = indices
-        self.columns = columns
-        self.variance = variance
+        self.indices, self.columns, self.variance = indices, columns, variance
         self.root = np.sqrt(variance)
         self.design = columns * self.root
         self.whitened = np.zeros(len(indices)) if start is None else start / self.root
         self.evidence = self._find_mode(likelihood)
 
-    def _find_mode(self, likelihood: Likelihood) -> float:
+    def _find_mode(self, likelihood: Logistic) -> float:
         """Newton's method with step halving, the objective being concave; returns L."""
         scores = self.design @ self.whitened
-        here = likelihood.expand(scores)
+        here = likelihood.derivatives(scores)
         value = here.value - 0.5 * float(self.whitened @ self.whitened)
         is_last, identity = False, np.eye(len(self.indices))
         for _ in range(MODE_STEPS):
@@ -248,20 +218,18 @@ class Posterior:
             # B must not change either: a wide posterior has scores that move far by little.
             is_last = bool(gradient @ step <= MODE_DECREMENT)
             is_last = is_last and np.abs(change).max(initial=0.0) <= MODE_CHANGE
-            before, length = value, 1.0
-            while True:
+            before = value
+            for length in HALVINGS:
                 whitened = self.whitened + length * step
-                here = likelihood.expand(scores + length * change)
+                here = likelihood.derivatives(scores + length * change)
                 value = here.value - 0.5 * float(whitened @ whitened)
                 # The last step is below what rounding leaves of the value.
                 if value > before or is_last:
                     break
-                length *= 0.5
-                if length < LEAST_LENGTH:
-                    # Rounding hides what is left to gain: where rows weigh much, long before the
-                    # decrement is small.
-                    is_last = True
-                    break
+            else:
+                # Rounding hides what is left to gain: where rows weigh much, long before the
+                # decrement is small.
+                is_last = True
             self.whitened, scores = whitened, scores + length * change
         self.at_mode = here
         factor = np.linalg.cholesky(self.gram + identity)

@@ -16,12 +16,15 @@ import numpy as np
 
 from zeronorm.solvers.evidence.model import IN_SPAN, Basis, Posterior
 
-#: Most moves of a round, functions among which they are sought, and the share of the best one's
-#: gain that each must have.
-MOVES, FOREMOST, WORTH = 8, 40, 0.05
+#: Most moves of a round, and the share of the best one's gain that each must have: B changes with
+#: every move, and what is expected for fixed B soon does not hold any more.
+MOVES, WORTH = 8, 0.05
+
+#: Functions outside among which moves are sought, so that the table of all pairs stays small.
+FOREMOST = 40
 
 #: A function whose weight the data leave no more than this of its prior variance is changed by
-#: steps only.
+#: steps only: what L is without it is a quotient by this share, of which rounding leaves little.
 DETERMINED = 1e-9
 
 
@@ -42,7 +45,7 @@ class Move:
     """
 
     pair: tuple[int, int]
-    promise: float
+    gain: float
     variance: np.ndarray
     weights: np.ndarray
 
@@ -50,19 +53,20 @@ class Move:
 class Neighbourhood:
     """The functions in the model and the foremost outside, with S, Q and R for fixed B.
 
+    ``largest`` are the largest variances of all functions, ``foremost`` how many outside to take.
     ``S`` is the matrix φ_i' C^-1 φ_j; a change of one variance changes it, Q and R by a matrix of
     rank one.
     """
 
-    def __init__(self, basis: Basis, at: Posterior, *, outside: bool = True) -> None:
-        empty = np.empty((len(at.indices), 0))
-        front, Q, R, explained = np.empty(0, dtype=np.intp), np.empty(0), np.empty(0), empty
-        if outside:
-            front, Q, R, explained = _foremost(basis, at)
+    def __init__(
+        self, basis: Basis, at: Posterior, largest: np.ndarray, *, foremost: int = FOREMOST
+    ) -> None:
+        front, Q, R, explained = _foremost(basis, at, foremost)
         columns = basis.columns(front)
         n_terms = len(at.indices)
         self.indices = np.append(at.indices, front)
         self.columns = np.hstack([at.columns, columns])
+        self.largest = largest[self.indices]
         self.weights = np.append(at.weights, np.zeros(len(front)))
         self.variance = np.append(at.variance, np.zeros(len(front)))
         self.Q = np.append(at.whitened / at.root, Q)
@@ -77,7 +81,6 @@ class Neighbourhood:
     def moves(
         self,
         floor: float,
-        largest: np.ndarray,
         *,
         most: int = 1,
         worth: float = WORTH,
@@ -90,8 +93,6 @@ class Neighbourhood:
         ----------
         floor : float
             Least gain of a move.
-        largest : ndarray
-            Largest variances allowed.
         most : int
             Most moves.
         worth : float
@@ -104,17 +105,15 @@ class Neighbourhood:
         S, Q, R, variance = self.S.copy(), self.Q.copy(), self.R.copy(), self.variance.copy()
         found: list[Move] = []
         for _ in range(most if len(variance) else 0):
-            gain, best, out = _gains(S, Q, R, variance, largest, exchange)
+            gain, best, out = _gains(S, Q, R, variance, self.largest, exchange)
             for j, k in banned:
                 gain[out == j, k] = 0.0
             line, k = divmod(int(gain.argmax()), len(variance))
-            promise, j = float(gain[line, k]), int(out[line])
-            if promise <= (max(floor, worth * found[0].promise) if found else floor):
+            most_gained, j = float(gain[line, k]), int(out[line])
+            if most_gained <= (max(floor, worth * found[0].gain) if found else floor):
                 break
-            changes = [(k, float(best[line, k]))]
-            if j >= 0:
-                changes.insert(0, (j, 0.0))
-            for place, new in changes:
+            last = k, float(best[line, k])
+            for place, new in [last] if j < 0 else [(j, 0.0), last]:
                 change = new - variance[place]
                 row = S[place].copy()
                 rate = change / (1.0 + change * row[place])
@@ -122,11 +121,13 @@ class Neighbourhood:
                 R -= (R[place] * rate) * row
                 S -= np.outer(row, rate * row)
                 variance[place] = new
-            found.append(Move((j, k), promise, variance.copy(), variance * Q))
+            found.append(Move((j, k), most_gained, variance.copy(), variance * Q))
         return found
 
 
-def _foremost(basis: Basis, at: Posterior) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _foremost(
+    basis: Basis, at: Posterior, count: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Look at all functions outside: indices, Q, R and explained parts of the foremost."""
     weighted = at.design * at.at_mode.curvature[:, None]
     drift = at.shift - weighted @ at.drag
@@ -139,7 +140,7 @@ def _foremost(basis: Basis, at: Posterior) -> tuple[np.ndarray, np.ndarray, np.n
     outside = np.flatnonzero(usable)
     S, (Q, R), explained = S[outside], products[:2, outside], explained[:, outside]
     gain = _gain_outside(at, S, Q, R, at.inverse_factor.T @ explained)
-    front = np.argsort(-gain, kind="stable")[:FOREMOST]
+    front = np.argsort(-gain, kind="stable")[:count]
     front = front[gain[front] > 0]
     return outside[front], Q[front], R[front], explained[:, front]
 

@@ -30,7 +30,6 @@ REMEDIES: tuple[dict[str, Any], ...] = (
     LOOSE | {"solver": "ipm"},
 )
 
-
 #: Most simplex iterations: this many for each row and column, and some for the smallest models.
 #: What is solved at all takes a few for each.
 ITERATIONS_EACH = 20
@@ -51,17 +50,11 @@ class LinearProgramError(ValueError):
     """HiGHS did not find the optimum of a problem that has one: the data are badly scaled."""
 
 
-def new_model(tolerance: float = 1e-9) -> highspy.Highs:
+def new_model() -> highspy.Highs:
     """Return a silent, single-threaded HiGHS model with tight tolerances."""
     model = highspy.Highs()
-    options = {
-        "output_flag": False,
-        "threads": 1,
-        "solver": "simplex",
-        "primal_feasibility_tolerance": tolerance,
-        "dual_feasibility_tolerance": tolerance,
-    }
-    _set_options(model, options)
+    tight = {name: 1e-9 for name in LOOSE}
+    _set_options(model, {"output_flag": False, "threads": 1, "solver": "simplex"} | tight)
     return model
 
 
@@ -118,11 +111,8 @@ def iteration_limit(model: highspy.Highs) -> int:
 
 
 def _run_within_limits(model: highspy.Highs) -> None:
-    limits = {
-        "simplex_iteration_limit": iteration_limit(model),
-        "ipm_iteration_limit": INTERIOR_ITERATIONS,
-    }
-    _set_options(model, limits)
+    model.setOptionValue("simplex_iteration_limit", iteration_limit(model))
+    model.setOptionValue("ipm_iteration_limit", INTERIOR_ITERATIONS)
     is_main = threading.current_thread() is threading.main_thread()
     if is_main and model.getNumNz() > LARGE_MODEL:
         _run_interruptibly(model)
@@ -168,17 +158,15 @@ def _run_interruptibly(model: highspy.Highs) -> None:
     ended.result()
 
 
-def add_columns(
-    model: highspy.Highs, costs: np.ndarray, lower: np.ndarray, upper: np.ndarray
-) -> None:
-    """Add variables that no constraint holds yet."""
-    nothing = np.empty(0, dtype=np.int32)
-    status = model.addCols(len(costs), costs, lower, upper, 0, nothing, nothing, np.empty(0))
-    _check(status, "variables")
+def add_columns(model: highspy.Highs, costs: np.ndarray, lower: Any, upper: Any) -> None:
+    """Add variables that no constraint holds yet; a bound is one number, or one for each."""
+    count, nothing = len(costs), np.empty(0, dtype=np.int32)
+    bounds = np.full(count, lower), np.full(count, upper)
+    _check(model.addCols(count, costs, *bounds, 0, nothing, nothing, np.empty(0)), "variables")
 
 
 def add_rows(
-    model: highspy.Highs, rows: np.ndarray, indices: np.ndarray, lower: float, upper: float
+    model: highspy.Highs, rows: np.ndarray, indices: np.ndarray, lower: Any, upper: Any
 ) -> None:
     """Add constraints ``lower <= rows @ variables[indices] <= upper``."""
     count, width = rows.shape

@@ -27,10 +27,8 @@ lets it be broken at the price u_j:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import highspy
 import numpy as np
 
 from zeronorm.solvers.design import column_sizes
@@ -81,31 +79,35 @@ def solve_one_norm(
     sizes = column_sizes(values)
     size = float(sizes.max(initial=0.0))
     unit = largest if size <= LARGE else min(largest, size**-0.5)
-    best: Solution | None = None
     # Where HiGHS fails, the rows or the variables are beyond its range.
-    others = iter((1e-2 * unit, largest, 1e-4 * unit))
-    for is_last in (False, False, False, True):
-        program = _DualProgram(target, cost, unit, box)
+    others = [1e-2 * unit, largest, 1e-4 * unit]
+    best: Solution | None = None
+    for _ in range(1 + len(others)):
+        program = HingeLP(values, target, cost, unit=unit, box=box)
         try:
-            coef, intercept = program.solve(values, limits, renew=False)
+            coef, intercept = program.minimise(limits)
         except LinearProgramError:
             if best is not None:
                 break
-            if is_last:
+            if not others:
                 raise
-            unit = next(others)
+            unit = others.pop(0)
             continue
         # At a degenerate vertex some multipliers are zero up to rounding, margins being about one.
         coef[np.abs(coef) * sizes < ROUNDING] = 0.0
-        stretch = 1.0 / (1.0 - _rounding_slack(values, target, coef, intercept))
+        # Slacks that can only come from rounding are undone: with a large C even one of 1e-9 would
+        # count beside the coefficients of separable data.
+        slack = float(program.hinge.slack(values @ coef + intercept).max(initial=0.0))
+        stretch = 1.0 / (1.0 - slack) if slack <= 1e-6 else 1.0
         coef, intercept = stretch * coef, stretch * intercept
         if box is not None:
             coef = np.clip(coef, -box.caps, box.caps)
-        loss, gap = program.certify(values, coef, intercept, limits)
+        scores = values @ coef + intercept
+        loss, gap = program.certify(coef, scores, limits)
         objective = loss + float(np.abs(coef).sum())
         if best is None or gap < best.gap:
-            scores, steps = values @ coef + intercept, program.iterations
-            best = Solution(coef, intercept, scores, program.beta, objective, gap, steps)
+            steps = program.iterations
+            best = Solution(coef, intercept, scores, program.dual, objective, gap, steps)
             best.record()
         if best.gap <= PRICE_TOLERANCE or objective == 0:
             break
@@ -115,32 +117,33 @@ def solve_one_norm(
 
 
 def one_norm_support(
-    values: np.ndarray, targets: np.ndarray, cost: np.ndarray, boxes: Sequence[Box | None]
+    values: np.ndarray,
+    targets: np.ndarray,
+    cost: np.ndarray,
+    signs: np.ndarray | None = None,
+    caps: np.ndarray | None = None,
 ) -> tuple[np.ndarray, float]:
-    """Columns that the one-norm machine of some output uses, and its largest coefficient."""
-    parts = [
-        solve_one_norm(values, target, cost, box).coef
-        for target, box in zip(targets.T, boxes, strict=True)
-    ]
+    """Columns that the one-norm machine of some output uses, and its largest coefficient.
+
+    ``signs`` has a column for each output; without it and ``caps`` the coefficients are free.
+    """
+    parts = []
+    for k, target in enumerate(targets.T):
+        box = None if signs is None or caps is None else Box(signs[:, k], caps)
+        parts.append(solve_one_norm(values, target, cost, box).coef)
     support = np.flatnonzero(np.any(parts, axis=0))
     # In an order that does not depend on that of the rows: equal data give equal searches.
     order = np.argsort(cost @ values[:, support], kind="stable")
     return support[order], float(np.abs(parts).max(initial=0.0))
 
 
-def _rounding_slack(
-    values: np.ndarray, target: np.ndarray, coef: np.ndarray, intercept: float
-) -> float:
-    """Largest slack, if all are so small that they can only come from rounding; otherwise 0.
-
-    With a large C even a slack of 1e-9 would count beside the coefficients of separable data.
-    """
-    slack = float(np.max(1.0 - target * (values @ coef + intercept), initial=0.0))
-    return slack if slack <= 1e-6 else 0.0
-
-
 class HingeLP:
-    """The weighted problem for the reweighting loop.
+    """The weighted problem on one persistent model of its dual, for the reweighting loop.
+
+    The model has a variable per row of the data and a constraint per working term. The variables
+    are beta / unit. A constraint |K_j' (y beta)| <= limit enters divided by its limit, so that
+    HiGHS's absolute tolerances are relative ones, whatever the scale of the data. In a box the
+    constraints have one side and give way at a price: an elastic variable for each.
 
     Parameters
     ----------
@@ -152,6 +155,15 @@ class HingeLP:
         Positive cost of each row's hinge.
     multiplicative : bool
         False: weights on the coefficients (B). True: unit weights, columns rescaled (W).
+    unit : float, optional
+        What the dual variables are measured in; by default the largest cost.
+    box : Box, optional
+        Signs and largest sizes of the coefficients.
+
+    Attributes
+    ----------
+    dual : ndarray of shape (n,)
+        Dual variables beta of the last solution.
     """
 
     def __init__(
@@ -160,16 +172,20 @@ class HingeLP:
         target: np.ndarray,
         cost: np.ndarray,
         multiplicative: bool = False,
+        *,
+        unit: float | None = None,
+        box: Box | None = None,
     ) -> None:
-        self.values = values
-        self.column_sizes = column_sizes(values)
-        self.multiplicative = multiplicative
-        self.program = _DualProgram(target, cost)
-
-    @property
-    def dual(self) -> np.ndarray:
-        """Dual variables of the last solution."""
-        return self.program.beta
+        self.values, self.column_sizes = values, column_sizes(values)
+        self.hinge, self.box, self.multiplicative = Hinge(target, cost), box, multiplicative
+        self.unit = float(cost.max()) if unit is None else unit
+        self.working = np.empty(0, dtype=np.intp)
+        self.entered = np.empty(0)
+        self.dual = np.zeros(len(cost))
+        self.iterations = 0
+        self.model = new_model()
+        add_columns(self.model, -np.ones(len(cost)), 0.0, cost / self.unit)
+        add_rows(self.model, target[None, :], np.arange(len(cost)), 0.0, 0.0)
 
     @property
     def n_columns(self) -> int:
@@ -180,76 +196,79 @@ class HingeLP:
         """Forget the other terms."""
         self.values = np.compress(columns, self.values, axis=1)
         self.column_sizes = self.column_sizes[columns]
-        self.program.keep(columns)
+        self._leave(np.flatnonzero(~columns[self.working]))
+        self.working = (np.cumsum(columns) - 1)[self.working]
 
     def solve(self, scale: np.ndarray, tolerance: float, *, steering: bool = False) -> Round:
         """Solve with the weights ``1 / scale``; an LP is exact, whatever the tolerance."""
         del tolerance, steering  # the loop's interface; the simplex method ends at a vertex
         limits = 1.0 / scale
-        coef, intercept = self.program.solve(self.values, limits, renew=self.multiplicative)
-        return Round(coef, intercept, *self.program.certify(self.values, coef, intercept, limits))
+        coef, intercept = self.minimise(limits)
+        scores = self.values @ coef + intercept
+        return Round(coef, intercept, *self.certify(coef, scores, limits))
 
+    def minimise(self, limits: np.ndarray) -> tuple[np.ndarray, float]:
+        """Coefficients, which are the multipliers of |K' (y beta)| <= limits, and the intercept.
 
-class _DualProgram:
-    """One persistent model: a variable per row of the data, a constraint per working term.
-
-    The variables are beta / unit, by default in units of max(cost). A constraint
-    |K_j' (y beta)| <= limit enters divided by its limit, so that HiGHS's absolute tolerances are
-    relative ones, whatever the scale of the data. With ``box`` the constraints have one side and
-    give way at a price: an elastic variable for each.
-    """
-
-    def __init__(
-        self,
-        target: np.ndarray,
-        cost: np.ndarray,
-        unit: float | None = None,
-        box: Box | None = None,
-    ) -> None:
-        self.target, self.cost, self.box = target, cost, box
-        self.unit = float(cost.max()) if unit is None else unit
-        n = len(target)
-        self.columns = np.arange(n, dtype=np.int32)
-        self.working = np.empty(0, dtype=np.intp)
-        self.entered = np.empty(0)
-        self.beta = np.zeros(n)
-        self.iterations = 0
-        self.model = new_model()
-        add_columns(self.model, -np.ones(n), np.zeros(n), cost / self.unit)
-        self._add_rows(target[None, :], 0.0)
-
-    def _add_rows(self, rows: np.ndarray, bound: float) -> None:
-        indices = np.broadcast_to(self.columns, rows.shape)
-        add_rows(self.model, rows, indices, -bound, bound)
-
-    def _enter(self, values: np.ndarray, limits: np.ndarray, terms: np.ndarray) -> None:
-        rows = values[:, terms].T * (self.unit * self.target)
-        rows /= limits[terms, None]
-        if self.box is None:
-            self._add_rows(rows, 1.0)
+        In the multiplicative variant the working constraints enter anew, divided by their new
+        limits; otherwise their bounds move, unless they would move too far for the tolerances.
+        """
+        ratio = limits[self.working] / self.entered
+        is_far = len(ratio) and not (1e-2 < ratio.min() and ratio.max() < 1e2)
+        if self.multiplicative or is_far:
+            working, basis = self.working, self.model.getBasis()
+            self._leave(np.arange(len(working)))
+            self._enter(working, limits)
+            self.model.setBasis(basis)
         else:
-            self._add_elastic_rows(
-                rows * self.box.signs[terms, None], (self.box.caps * limits)[terms]
-            )
+            for row, bound in enumerate(ratio, start=1):
+                self.model.changeRowBounds(row, -bound, bound)
+        while self._run() and self._enter_violated(limits):
+            pass
+        multipliers = np.array(self.model.getSolution().row_dual)
+        coef = np.zeros(len(limits))
+        # HiGHS minimises -sum(beta / unit), hence the signs.
+        coef[self.working] = -self.unit * multipliers[1:] / self.entered
+        if self.box is not None:
+            coef = self.box.signs * np.clip(coef, 0.0, self.box.caps)
+        # Of an interval of optimal intercepts the multiplier is an end.
+        return coef, central_intercept(self.values @ coef, self.hinge.target, self.hinge.cost)
+
+    def _run(self) -> bool:
+        """Solve with the working constraints; False if the iterations were used up."""
+        is_optimal = run(self.model)
+        self.iterations += self.model.getInfo().simplex_iteration_count
+        beta = np.array(self.model.getSolution().col_value)[: len(self.dual)]
+        self.dual = np.clip(self.unit * beta, 0.0, self.hinge.cost)
+        return is_optimal
+
+    def _enter_violated(self, limits: np.ndarray) -> bool:
+        """Add the most violated constraints; False if there are none."""
+        excess = self._slopes(self.dual) / limits - 1.0
+        excess[self.working] = 0.0
+        violated = np.flatnonzero(excess > PRICE_TOLERANCE)
+        if len(violated) > BATCH:
+            worst = np.argpartition(-excess[violated], BATCH)[:BATCH]
+            violated = np.sort(violated[worst])
+        if len(violated):
+            self._enter(violated, limits)
+        return len(violated) > 0
+
+    def _enter(self, terms: np.ndarray, limits: np.ndarray) -> None:
+        """Add the constraints of these terms to the working set."""
+        rows = self.values[:, terms].T * (self.unit * self.hinge.target)
+        rows /= limits[terms, None]
+        indices = np.broadcast_to(np.arange(len(self.dual)), rows.shape)
+        if self.box is None:
+            add_rows(self.model, rows, indices, -1.0, 1.0)
+        else:
+            # rows @ variables - t <= 1, with a price for the elastic t >= 0.
+            elastic = self.model.getNumCol() + np.arange(len(terms))
+            add_columns(self.model, (self.box.caps * limits)[terms] / self.unit, 0.0, np.inf)
+            rows = np.column_stack([rows * self.box.signs[terms, None], -np.ones(len(terms))])
+            add_rows(self.model, rows, np.column_stack([indices, elastic]), -np.inf, 1.0)
         self.working = np.concatenate([self.working, terms])
         self.entered = np.concatenate([self.entered, limits[terms]])
-
-    def _add_elastic_rows(self, rows: np.ndarray, prices: np.ndarray) -> None:
-        """Add constraints ``rows @ variables - t <= 1``, with ``prices`` for the elastic t >= 0."""
-        count = len(rows)
-        first = self.model.getNumCol()
-        add_columns(
-            self.model, prices / self.unit, np.zeros(count), np.full(count, highspy.kHighsInf)
-        )
-        indices = np.broadcast_to(self.columns, rows.shape)
-        elastic = first + np.arange(count)[:, None]
-        add_rows(
-            self.model,
-            np.hstack([rows, np.full((count, 1), -1.0)]),
-            np.hstack([indices, elastic]),
-            -highspy.kHighsInf,
-            1.0,
-        )
 
     def _leave(self, indices: np.ndarray) -> None:
         """Delete the constraints at these indices of the working set."""
@@ -259,76 +278,24 @@ class _DualProgram:
             self.working = np.delete(self.working, indices)
             self.entered = np.delete(self.entered, indices)
 
-    def keep(self, columns: np.ndarray) -> None:
-        self._leave(np.flatnonzero(~columns[self.working]))
-        self.working = (np.cumsum(columns) - 1)[self.working]
-
-    def solve(
-        self, values: np.ndarray, limits: np.ndarray, renew: bool
-    ) -> tuple[np.ndarray, float]:
-        """Multipliers of the constraints |K' (y beta)| <= limits, and the intercept.
-
-        With ``renew`` the working constraints enter anew, divided by their new limits; otherwise
-        their bounds move, unless they would move too far for the tolerances.
-        """
-        ratio = limits[self.working] / self.entered
-        if renew or (len(ratio) and not (1e-2 < ratio.min() and ratio.max() < 1e2)):
-            working, basis = self.working, self.model.getBasis()
-            self._leave(np.arange(len(working)))
-            self._enter(values, limits, working)
-            self.model.setBasis(basis)
-        else:
-            for place, bound in enumerate(ratio):
-                self.model.changeRowBounds(place + 1, -bound, bound)
-        while self._run() and self._enter_violated(values, limits):
-            pass
-        multipliers = np.array(self.model.getSolution().row_dual)
-        coef = np.zeros(len(limits))
-        # HiGHS minimises -sum(beta / unit), hence the signs.
-        coef[self.working] = -self.unit * multipliers[1:] / self.entered
-        if self.box is not None:
-            coef = self.box.signs * np.clip(coef, 0.0, self.box.caps)
-        # Of an interval of optimal intercepts the multiplier is an end.
-        return coef, central_intercept(values @ coef, self.target, self.cost)
-
-    def _run(self) -> bool:
-        """Solve with the working constraints; False if the iterations were used up."""
-        is_optimal = run(self.model)
-        self.iterations += self.model.getInfo().simplex_iteration_count
-        values = np.array(self.model.getSolution().col_value)[: len(self.cost)]
-        self.beta = np.clip(self.unit * values, 0.0, self.cost)
-        return is_optimal
-
-    def _enter_violated(self, values: np.ndarray, limits: np.ndarray) -> int:
-        """Add the most violated constraints; return how many."""
-        excess = self._slopes(values, self.beta) / limits - 1.0
-        excess[self.working] = 0.0
-        violated = np.flatnonzero(excess > PRICE_TOLERANCE)
-        if len(violated) > BATCH:
-            worst = np.argpartition(-excess[violated], BATCH)[:BATCH]
-            violated = np.sort(violated[worst])
-        if len(violated):
-            self._enter(values, limits, violated)
-        return len(violated)
-
-    def _slopes(self, values: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    def _slopes(self, beta: np.ndarray) -> np.ndarray:
         """Left sides of the constraints: what a coefficient away from zero would gain."""
-        slopes = (self.target * beta) @ values
+        slopes = (self.hinge.target * beta) @ self.values
         return np.abs(slopes) if self.box is None else self.box.signs * slopes
 
     def certify(
-        self, values: np.ndarray, coef: np.ndarray, intercept: float, limits: np.ndarray
+        self, coef: np.ndarray, scores: np.ndarray, limits: np.ndarray
     ) -> tuple[float, float]:
         """Hinge loss and relative duality gap, from the data and not from the solver's word."""
-        loss = Hinge(self.target, self.cost).value(values @ coef + intercept)
+        loss = self.hinge.value(scores)
         primal = loss + float(limits @ np.abs(coef))
-        beta = balanced(self.beta, self.target)
-        slopes = self._slopes(values, beta)
+        beta = balanced(self.dual, self.hinge.target)
+        slopes = self._slopes(beta)
         dual = float(beta.sum()) / float(np.max(slopes / limits, initial=1.0))
         if self.box is not None:
             broken = self.box.caps @ np.maximum(slopes - limits, 0.0)
             dual = max(dual, float(beta.sum() - broken))
-        return loss, (primal - dual) / primal if primal > 0 else 0.0
+        return loss, _relative_gap(primal, dual)
 
 
 def solve_largest_coefficient(values: np.ndarray, target: np.ndarray, cost: np.ndarray) -> Solution:
@@ -343,18 +310,14 @@ def solve_largest_coefficient(values: np.ndarray, target: np.ndarray, cost: np.n
     # Variables u = alpha + t (m), t, b, slack (n); rows: hinge (n), 2t - u >= 0 (m). With alpha
     # itself, which is free, the dual simplex method takes a hundred times as long.
     model = new_model()
-    add_columns(
-        model,
-        np.concatenate([np.zeros(m), [price, 0.0], cost / unit]),
-        np.concatenate([np.zeros(m + 1), [-highspy.kHighsInf], np.zeros(n)]),
-        np.full(m + 2 + n, highspy.kHighsInf),
-    )
+    costs = np.concatenate([np.zeros(m), [price, 0.0], cost / unit])
+    add_columns(model, costs, np.where(np.arange(m + 2 + n) == m + 1, -np.inf, 0.0), np.inf)
     scaled = values * (target / size)[:, None]
     hinge = np.column_stack([scaled, -scaled.sum(axis=1), target, np.ones(n)])
     indices = np.column_stack([np.tile(np.r_[0 : m + 2], (n, 1)), m + 2 + np.arange(n)])
-    add_rows(model, hinge, indices, 1.0, highspy.kHighsInf)
+    add_rows(model, hinge, indices, 1.0, np.inf)
     terms = np.column_stack([np.arange(m), np.full(m, m)])
-    add_rows(model, np.tile([-1.0, 2.0], (m, 1)), terms, 0.0, highspy.kHighsInf)
+    add_rows(model, np.tile([-1.0, 2.0], (m, 1)), terms, 0.0, np.inf)
     run(model)
     solution = model.getSolution()
     point = np.array(solution.col_value)
@@ -363,11 +326,13 @@ def solve_largest_coefficient(values: np.ndarray, target: np.ndarray, cost: np.n
     intercept = central_intercept(values @ coef, target, cost)
     scores = values @ coef + intercept
     objective = float(np.abs(coef).max(initial=0.0)) + Hinge(target, cost).value(scores)
-    beta = np.clip(np.array(solution.row_dual)[:n] * unit, 0.0, cost)
-    beta = balanced(beta, target)
+    beta = balanced(np.clip(np.array(solution.row_dual)[:n] * unit, 0.0, cost), target)
     # Dual: |K' (y beta)|_1 <= 1 and y'beta = 0.
     dual = beta.sum() / max(1.0, float(np.abs((target * beta) @ values).sum()))
-    gap = (objective - dual) / objective if objective > 0 else 0.0
-    best = Solution(coef, intercept, scores, beta, objective, gap)
+    best = Solution(coef, intercept, scores, beta, objective, _relative_gap(objective, dual))
     best.record()
     return best
+
+
+def _relative_gap(primal: float, dual: float) -> float:
+    return (primal - dual) / primal if primal > 0 else 0.0

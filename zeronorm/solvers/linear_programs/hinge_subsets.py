@@ -25,9 +25,7 @@ from __future__ import annotations
 
 import threading
 import uuid
-from dataclasses import dataclass
 
-import highspy
 import numpy as np
 
 from zeronorm.solvers.cross_entropy.scores import Scores
@@ -41,6 +39,7 @@ from zeronorm.solvers.linear_programs.highs import (
     run,
 )
 from zeronorm.solvers.linear_programs.hinge_lp import Box, solve_one_norm
+from zeronorm.solvers.losses import Hinge
 
 #: A term that contributes less than this to every decision value is freed (the paper's 1e-6).
 FREE = 1e-6
@@ -49,9 +48,6 @@ FREE = 1e-6
 #: ones; less where they are so large that it would change the loss by more than CHANGE.
 TIE = 1e-7
 CHANGE = 1e-6
-
-#: Feasibility tolerance of the linear programs, whose columns are scaled already.
-TOLERANCE = 1e-9
 
 #: Price of the loss in the final coefficients, their sizes having a price of one.
 PRICE = 1e4
@@ -104,38 +100,34 @@ class HingeSubsets:
 
     def evaluate(self, vectors: np.ndarray) -> Scores:
         """Score sets: the rows of a boolean matrix. Returns the terms that are really used."""
-        programs = _programs(self)
-        alpha, intercept, _ = _over_outputs(programs.score, vectors)
+        score, relaxation = _programs(self)
+        alpha, intercept, _ = _over_outputs(score, vectors)
         used = (np.abs(alpha) >= FREE).any(axis=0)
         alpha *= used
         # The duals of the score's own programs bound supersets badly; one of its convex stand-in
         # cuts more than all of them.
-        _, _, beta = _over_outputs(programs.relaxation, vectors[:1])
-        cuts = self._lessons(beta, self.caps)
+        _, _, beta = _over_outputs(relaxation, vectors[:1])
+        cuts = self._cuts(beta, self.caps)
         return Scores(used.sum(axis=1) + self.losses(alpha, intercept), used, cuts)
 
     def losses(self, alpha: np.ndarray, intercept: np.ndarray) -> np.ndarray:
         """Hinge loss of each set, over all outputs."""
         losses = np.zeros(alpha.shape[1])
         for k, target in enumerate(self.targets.T):
-            slack = alpha[k] @ self.values.T
-            slack += intercept[k][:, None]
-            slack *= -target
-            slack += 1.0
+            scores = alpha[k] @ self.values.T + intercept[k][:, None]
+            slack = Hinge(target, self.cost).slack(scores)
             losses += np.maximum(slack, 0.0, out=slack) @ self.cost
         return losses
 
-    def _lessons(self, beta: np.ndarray, caps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _cuts(self, beta: np.ndarray, caps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Make bounds of dual variables: heights and slopes."""
         heights, slopes = np.zeros(beta.shape[1]), np.zeros((beta.shape[1], len(self.caps)))
         for k, target in enumerate(self.targets.T):
             feasible = np.array([balanced(row, target) for row in beta[k]])
             heights += feasible.sum(axis=1)
             gains = (feasible * target) @ self.values
-            if self.signs is None:
-                slopes += caps * np.abs(gains)
-            else:
-                slopes += caps * np.maximum(self.signs[:, k] * gains, 0.0)
+            gains = np.abs(gains) if self.signs is None else self.signs[:, k] * gains
+            slopes += caps * np.maximum(gains, 0.0)
         return heights, slopes
 
     def learn(self, cuts: tuple[np.ndarray, np.ndarray]) -> None:
@@ -168,7 +160,7 @@ class HingeSubsets:
         except LinearProgramError:
             solution = None
         if solution is None or solution[-1] > CHANGE:
-            alpha, _, beta = _over_outputs(_programs(self).score, vector[None, :])
+            alpha, _, beta = _over_outputs(_programs(self)[0], vector[None, :])
             careful = self._certified(vector, alpha[:, 0], beta[:, 0])
             if solution is None or careful[-1] < solution[-1]:
                 solution = careful
@@ -180,20 +172,18 @@ class HingeSubsets:
         Many times faster on many rows than moving the bounds of the persistent model.
         """
         columns = np.flatnonzero(vector)
-        values = self.values[:, columns] / self.weights[columns]
-        caps = (self.caps * self.weights)[columns]
+        weights = self.weights[columns]
+        # A term of either sign is two terms, one of each.
+        copies = 2 if self.signs is None else 1
+        values = np.tile(self.values[:, columns] / weights, copies)
+        caps = np.tile(self.caps[columns] * weights, copies)
         alpha = np.zeros((self.targets.shape[1], len(vector)))
         beta = np.zeros((self.targets.shape[1], len(self.cost)))
         for k, target in enumerate(self.targets.T):
-            if self.signs is None:
-                box = Box(np.repeat([1.0, -1.0], len(columns)), np.tile(caps, 2))
-                found = solve_one_norm(np.hstack([values, values]), target, PRICE * self.cost, box)
-                coef = found.coef[: len(columns)] + found.coef[len(columns) :]
-            else:
-                box = Box(self.signs[columns, k], caps)
-                found = solve_one_norm(values, target, PRICE * self.cost, box)
-                coef = found.coef
-            alpha[k, columns] = coef / self.weights[columns]
+            both = np.repeat([1.0, -1.0], len(columns))
+            box = Box(both if self.signs is None else self.signs[columns, k], caps)
+            found = solve_one_norm(values, target, PRICE * self.cost, box)
+            alpha[k, columns] = found.coef.reshape(copies, -1).sum(axis=0) / weights
             beta[k] = found.dual / PRICE
         return alpha, beta
 
@@ -207,7 +197,7 @@ class HingeSubsets:
         loss = float(self.losses(alpha[:, None], intercept[:, None])[0])
         # Nearby alpha are enough: where a convex function has its minimum among these, it has it.
         caps = np.minimum(self.caps, NEARBY * max(1.0, float(np.abs(alpha).max(initial=0.0))))
-        heights, slopes = self._lessons(beta[:, None], caps)
+        heights, slopes = self._cuts(beta[:, None], caps)
         bound = max(0.0, float(heights[0] - slopes[0] @ vector))
         gap = (loss - bound) / max(1.0, vector.sum() + loss)
         return alpha.T / self.sizes[:, None], intercept, loss, gap
@@ -236,23 +226,17 @@ class _SubsetProgram:
         self.signs = np.ones(m) if problem.signs is None else problem.signs[:, output]
         self.sides = 2 if problem.signs is None else 1
         self.elastic = np.arange(n, n + self.sides * m, dtype=np.int32)
-        self.model = new_model(TOLERANCE)
-        self.model.setOptionValue("simplex_scale_strategy", 0)
-        infinity = highspy.kHighsInf
-        add_columns(
-            self.model,
-            np.concatenate([-np.ones(n), np.tile(self.caps, self.sides)]),
-            np.zeros(n + self.sides * m),
-            np.concatenate([cost / self.unit, np.full(self.sides * m, infinity)]),
-        )
-        add_rows(self.model, target[None, :], np.arange(n)[None, :], 0.0, 0.0)
+        self.model = new_model()
+        self.model.setOptionValue("simplex_scale_strategy", 0)  # the columns are scaled already
+        costs = np.concatenate([-np.ones(n), np.tile(self.caps, self.sides)])
+        most = np.concatenate([cost / self.unit, np.full(self.sides * m, np.inf)])
+        add_columns(self.model, costs, 0.0, most)
+        add_rows(self.model, target[None, :], np.arange(n), 0.0, 0.0)
         columns = problem.values.T * target * self.signs[:, None]
-        parts = [columns, *([[-1.0]], [[1.0]])[: self.sides]]
-        rows = np.hstack([np.broadcast_to(part, (m, np.shape(part)[1])) for part in parts])
-        indices = [np.tile(np.arange(n), (m, 1)), *self.elastic.reshape(self.sides, m, 1)]
-        add_rows(self.model, rows, np.hstack(indices), 0.0, 0.0)
-        for row, limit in enumerate(limits, start=1):  # row 0 is the constraint of the intercept
-            self.model.changeRowBounds(row, -limit if self.sides == 2 else -infinity, limit)
+        rows = np.column_stack([columns, -np.ones(m), np.ones(m)][: 1 + self.sides])
+        elastic = self.elastic.reshape(self.sides, m)
+        indices = np.column_stack([np.tile(np.arange(n), (m, 1)), *elastic])
+        add_rows(self.model, rows, indices, -limits if self.sides == 2 else -np.inf, limits)
         run(self.model)
         self.basis = self.model.getBasis()
 
@@ -277,19 +261,12 @@ class _SubsetProgram:
         return alpha, -multipliers[:, 0], beta
 
 
-@dataclass
-class _Programs:
-    """What a worker keeps: the programs of the score and those of its convex stand-in."""
-
-    score: list[_SubsetProgram]
-    relaxation: list[_SubsetProgram]
-
-
 #: Each worker keeps the models of the problem it saw last: threads and processes alike.
 _WORKER = threading.local()
 
 
-def _programs(problem: HingeSubsets) -> _Programs:
+def _programs(problem: HingeSubsets) -> tuple[list[_SubsetProgram], list[_SubsetProgram]]:
+    """Programs of the score and of its convex stand-in, one of each for every output."""
     if getattr(_WORKER, "token", None) != problem.token:
         outputs = range(problem.targets.shape[1])
         score = [_SubsetProgram(problem, k, TIE * problem.weights) for k in outputs]
@@ -299,7 +276,7 @@ def _programs(problem: HingeSubsets) -> _Programs:
         # |sigma| >= sum |alpha| / cap, shared by the outputs.
         shares = 1.0 / (len(outputs) * problem.caps * float(problem.cost.max()))
         relaxation = [_SubsetProgram(problem, k, shares) for k in outputs]
-        _WORKER.programs, _WORKER.token = _Programs(score, relaxation), problem.token
+        _WORKER.programs, _WORKER.token = (score, relaxation), problem.token
     return _WORKER.programs
 
 

@@ -7,7 +7,7 @@ scaled by its nearest candidate, so that no bandwidth is too small and no dimens
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,17 +58,6 @@ def log_density(
 
 
 @dataclass
-class Fitted:
-    """Result of the loop, and what turns its objective into the negative log-likelihood.
-
-    ``objective / C + constant``: the loop does not know the scaling of the rows and kernels.
-    """
-
-    result: Reweighted
-    constant: float
-
-
-@dataclass
 class KernelMixture:
     """Rows, and candidates among them, by their squared distances.
 
@@ -81,8 +70,8 @@ class KernelMixture:
     indices: np.ndarray
     n_features: int
 
-    def fit(self, bandwidth: float, C: float, tolerance: float, max_rounds: int) -> Fitted:
-        """Find few weights of large likelihood."""
+    def fit(self, bandwidth: float, C: float, tolerance: float, max_rounds: int) -> Reweighted:
+        """Find few weights of large likelihood; the objective is the negative log-likelihood."""
         with np.errstate(over="ignore"):
             values = self.squared / bandwidth / (-2.0 * bandwidth)
         nearest = values.max(axis=1)
@@ -100,48 +89,47 @@ class KernelMixture:
         problem = MixtureWeights(values, self.mass / unit, 1.0 / (C * unit))
         penalty = TermPenalty(SMOOTHING / total)
         result = reweight(problem, penalty, max_rounds=max_rounds, tolerance=tolerance)
+        # The loop knows neither the scaling of the rows nor the height of the kernels.
         constant = -float(self.mass @ nearest) - total * log_height(bandwidth, self.n_features)
-        return Fitted(result, constant)
+        objectives = result.history["objective"]
+        result.history["objective"] = [value / C + constant for value in objectives]
+        return result
 
-    def folds(self) -> list[Fold]:
-        """Split the rows for cross-validation; on many rows, some of them.
+    def held_out_likelihood(self, C: float) -> Callable[[float], float]:
+        """Log-likelihood of held-out rows in cross-validation, as a function of the bandwidth."""
+        folds = list(self._folds())
 
-        The rows are sorted, so every fold has its share of all regions, and none is random.
+        def total(bandwidth: float) -> float:
+            likelihood = 0.0
+            for training, squared, mass in folds:
+                result = training.fit(bandwidth, C, ROUGH, ROUGH_ROUNDS)
+                logarithms = log_mixture(squared[:, result.terms], result.coef, bandwidth)
+                height = log_height(bandwidth, self.n_features)
+                likelihood += float(mass @ (logarithms + height))
+            return likelihood
+
+        return total
+
+    def _folds(self) -> Iterator[tuple[KernelMixture, np.ndarray, np.ndarray]]:
+        """Yield rows to learn from, and distances and weights of rows held out.
+
+        The rows are sorted, so every fold has its share of all regions, and none is random. Of many
+        rows, some are looked at.
         """
-        n_rows = len(self.squared)
-        rows = np.arange(n_rows)
-        if n_rows > FOLD_ROWS:
-            spread = np.linspace(0, n_rows - 1, FOLD_ROWS).astype(np.intp)
+        rows = np.arange(len(self.squared))
+        if len(rows) > FOLD_ROWS:
+            spread = np.linspace(0, len(rows) - 1, FOLD_ROWS).astype(np.intp)
             rows = np.union1d(spread, self.indices)
-        number = np.full(n_rows, -1)
-        number[rows] = np.arange(len(rows)) % min(FOLDS, len(rows))
-        parts = []
         for fold in range(min(FOLDS, len(rows))):
-            training, test = rows[number[rows] != fold], rows[number[rows] == fold]
-            columns = np.flatnonzero(number[self.indices] != fold)
+            test = rows[fold::FOLDS]
+            training = np.setdiff1d(rows, test)
+            columns = np.flatnonzero(~np.isin(self.indices, test))
             if len(columns) == 0:  # a single landmark, in this fold
                 continue
             cut = self.squared[:, columns]
             indices = np.searchsorted(training, self.indices[columns])
             known = KernelMixture(cut[training], self.mass[training], indices, self.n_features)
-            parts.append(Fold(known, cut[test], self.mass[test]))
-        return parts
-
-
-@dataclass
-class Fold:
-    """Rows to learn from, and the distances and weights of the rows held out."""
-
-    training: KernelMixture
-    squared: np.ndarray
-    mass: np.ndarray
-
-    def held_out_likelihood(self, bandwidth: float, C: float) -> float:
-        """Log-likelihood of the rows held out."""
-        result = self.training.fit(bandwidth, C, ROUGH, ROUGH_ROUNDS).result
-        logarithms = log_mixture(self.squared[:, result.terms], result.coef, bandwidth)
-        height = log_height(bandwidth, self.training.n_features)
-        return float(self.mass @ (logarithms + height))
+            yield known, cut[test], self.mass[test]
 
 
 def climb(score: Callable[[float], float], start: float) -> float:
