@@ -5,7 +5,8 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from zeronorm.kernels import BLOCK_ROWS, Kernel
+from zeronorm.blocks import BLOCK_ROWS
+from zeronorm.kernels import Kernel
 
 
 def clouds(offset, spread, n=90, d=3, seed=0):

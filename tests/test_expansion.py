@@ -18,7 +18,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, NuSVR, OneClassSVM
 
 from zeronorm import KernelExpansion, OneNormSVC, ZeroNormSVC
-from zeronorm.kernels import BLOCK_ROWS, Kernel
+from zeronorm.blocks import BLOCK_ROWS
+from zeronorm.kernels import Kernel
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

@@ -9,7 +9,8 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC
 
-from zeronorm.kernels import BLOCK_ROWS, Kernel, resolve_gamma, row_blocks
+from zeronorm.blocks import BLOCK_ROWS, row_blocks
+from zeronorm.kernels import Kernel, resolve_gamma
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

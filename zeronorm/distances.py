@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from zeronorm.blocks import row_blocks
+
 #: Terms of the product form up to this are exact enough: their rounding moves no kernel value by
 #: more than some 1e-12.
 LIMIT = 1e4
@@ -126,3 +128,20 @@ class ScaledDistances:
             part = slice(start, start + step)
             difference = as_dense(X[rows[part]]) - as_dense(self.V[vectors[part]])
             values[rows[part], vectors[part]] = -self.gamma * squared_norms(difference)
+
+
+def variance_of(X: Any, sample_weight: np.ndarray | None = None) -> float:
+    """Variance over all entries of X, rows weighted."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if sample_weight is None:
+            if not sparse.issparse(X):
+                # In blocks: NumPy's own variance would make a copy of X.
+                mean = X.mean()
+                parts = (np.square(X[rows] - mean).sum() for rows in row_blocks(X.shape[0]))
+                return float(sum(parts) / X.size)
+            sample_weight = np.ones(X.shape[0])
+        share = sample_weight / sample_weight.sum() / X.shape[1]
+        mean = share @ np.asarray(X.sum(axis=1)).ravel()
+        if sparse.issparse(X):
+            return float(share @ squared_norms(X) - mean**2)
+        return float(share @ squared_norms(X - mean))

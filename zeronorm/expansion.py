@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from zeronorm.blocks import BLOCK_ROWS, row_blocks
 from zeronorm.checks import is_integer
 from zeronorm.decisions import vote_scores
 from zeronorm.files import check_format, number_rows, read_model, write_model
-from zeronorm.kernels import BLOCK_ROWS, Kernel, row_blocks
+from zeronorm.kernels import Kernel
 
 FORMAT = "zeronorm-expansion"
 VERSION = 1

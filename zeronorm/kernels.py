@@ -9,7 +9,7 @@ that the caller passes as ``X``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,19 +17,18 @@ import numpy as np
 from scipy import sparse
 from scipy.special import xlogy
 
+from zeronorm.blocks import row_blocks
 from zeronorm.checks import is_number
-from zeronorm.distances import ScaledDistances, as_dense, far_centre, is_far, squared_norms
+from zeronorm.distances import (
+    ScaledDistances,
+    as_dense,
+    far_centre,
+    is_far,
+    squared_norms,
+    variance_of,
+)
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
-
-#: Rows per block. 2048 rows of a few hundred kernel values stay in the second-level cache.
-BLOCK_ROWS = 2048
-
-
-def row_blocks(n_rows: int, rows: int = BLOCK_ROWS) -> Iterator[slice]:
-    """Yield the slices that cut ``n_rows`` rows into blocks."""
-    for start in range(0, n_rows, rows):
-        yield slice(start, min(start + rows, n_rows))
 
 
 def _float_rows(X: Any) -> Any:
@@ -60,23 +59,6 @@ def resolve_gamma(gamma: Any, X: Any, sample_weight: np.ndarray | None = None) -
     elif is_number(gamma) and gamma > 0:
         return float(gamma)
     raise ValueError(f"gamma must be 'scale', 'auto' or a positive number; got {gamma!r}.")
-
-
-def variance_of(X: Any, sample_weight: np.ndarray | None = None) -> float:
-    """Variance over all entries of X, rows weighted."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if sample_weight is None:
-            if not sparse.issparse(X):
-                # In blocks: NumPy's own variance would make a copy of X.
-                mean = X.mean()
-                parts = (np.square(X[rows] - mean).sum() for rows in row_blocks(X.shape[0]))
-                return float(sum(parts) / X.size)
-            sample_weight = np.ones(X.shape[0])
-        share = sample_weight / sample_weight.sum() / X.shape[1]
-        mean = share @ np.asarray(X.sum(axis=1)).ravel()
-        if sparse.issparse(X):
-            return float(share @ squared_norms(X) - mean**2)
-        return float(share @ squared_norms(X - mean))
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,10 @@ import zeronorm
 from zeronorm import SparseLargeMarginClassifier, SparseSVC, SparsityPathDisplay
 from zeronorm.classifiers import sparse_svc
 from zeronorm.kernels import Kernel
+from zeronorm.learned import folds
 from zeronorm.learned import path as term_path
-from zeronorm.learned.path import Judged, Setting, make_folds, promising
+from zeronorm.learned.folds import make_folds
+from zeronorm.learned.path import Judged, Setting, promising
 
 #: Few values to choose from, so that a test takes no time.
 QUICK = {"C": (1.0, 10.0), "gamma": (0.3, 1.0), "cv": 3, "n_init": 1, "random_state": 0}
@@ -160,9 +162,9 @@ def test_many_rows_are_chosen_on_a_draw(monkeypatch):
         seen.extend((len(f.learn.codes), f.learn.cost.sum(), len(f.judge.codes)) for f in folds)
         return folds
 
-    monkeypatch.setattr(term_path, "LEARNING_ROWS", 100)
+    monkeypatch.setattr(folds, "LEARNING_ROWS", 100)
     monkeypatch.setattr(sparse_svc, "LEARNING_ROWS", 100)
-    monkeypatch.setattr(term_path, "JUDGING_ROWS", 50)
+    monkeypatch.setattr(folds, "JUDGING_ROWS", 50)
     monkeypatch.setattr(sparse_svc, "make_folds", spy)
     X, y = moons(400)
     given = SparseSVC(**QUICK).fit(X, y)

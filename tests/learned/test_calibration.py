@@ -6,8 +6,9 @@ from scipy.optimize import minimize
 from scipy.special import expit, softmax
 from sklearn.calibration import _SigmoidCalibration
 
-from zeronorm.decisions import Calibration, Classes
+from zeronorm.decisions import Classes
 from zeronorm.learned.calibration import calibrate
+from zeronorm.links import Calibration
 
 
 def two_classes(n=400, slope=2.5, offset=-0.7, seed=0):

@@ -25,7 +25,7 @@ from sklearn.svm import SVC
 from zeronorm.base.sampling import stratified_folds, stratified_rows
 from zeronorm.base.training_set import Learned, TrainingRows, rescaled_cost
 from zeronorm.decisions import DecisionRule
-from zeronorm.kernels import variance_of
+from zeronorm.distances import variance_of
 
 #: A model is suspicious that is wrong on this share as many rows as guessing, or right on less than
 #: this share of the rows of some class.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from zeronorm.base.candidates import SparseKernelClassifier
-from zeronorm.decisions import probabilities
+from zeronorm.links import probabilities
 
 
 class ProbabilisticClassifier(SparseKernelClassifier):

@@ -24,9 +24,9 @@ from zeronorm.checks import check_integer, check_positive, check_terms, is_integ
 from zeronorm.decisions import Classes
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel, resolve_gamma
+from zeronorm.learned.folds import LEARNING_ROWS, make_folds
 from zeronorm.learned.learner import check_learnable, learn_vectors
 from zeronorm.learned.path import (
-    LEARNING_ROWS,
     SIZES,
     Choice,
     Setting,
@@ -34,7 +34,6 @@ from zeronorm.learned.path import (
     guessing_error,
     judge_settings,
     judge_sizes,
-    make_folds,
     promising,
 )
 from zeronorm.model_selection import check_rule

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from zeronorm.decisions import Calibration
+from zeronorm.links import Calibration
 
 #: The slope is positive: a larger value is never less probable.
 LEAST_SLOPE = 1e-3

@@ -30,7 +30,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.optimize import minimize
 
-from zeronorm.kernels import Kernel, row_blocks
+from zeronorm.blocks import row_blocks
+from zeronorm.kernels import Kernel
 from zeronorm.solvers.design import Design, per_output
 from zeronorm.solvers.gram import factor, whitened
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge

@@ -19,7 +19,8 @@ from bisect import bisect_right
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from zeronorm.kernels import Kernel, row_blocks
+from zeronorm.blocks import row_blocks
+from zeronorm.kernels import Kernel
 from zeronorm.learned.prototypes import (
     GROWING_STEPS,
     GROWING_TOLERANCE,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.kernels import row_blocks
+from zeronorm.blocks import row_blocks
 
 #: Rows per block of the weighted sums: a block of a few hundred columns stays within the cache.
 BLOCK_ROWS = 8192

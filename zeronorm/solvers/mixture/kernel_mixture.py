@@ -14,7 +14,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 
-from zeronorm.kernels import row_blocks
+from zeronorm.blocks import row_blocks
 from zeronorm.solvers.mixture.weights import MixtureWeights, TermPenalty
 from zeronorm.solvers.reweighting.loop import Reweighted, reweight
 

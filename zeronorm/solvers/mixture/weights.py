@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from zeronorm.kernels import row_blocks
+from zeronorm.blocks import row_blocks
 from zeronorm.solvers.reweighting.loop import Penalty, Round
 
 #: EM steps before the Newton steps: from a cold start they find out which columns matter; later
