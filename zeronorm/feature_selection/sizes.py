@@ -136,8 +136,8 @@ def svm_accuracies(
                 classifier.fit(X[:, chosen], codes)
             except ValueError as error:
                 raise ValueError(
-                    "The linear SVMs that judge the numbers of features cannot be fitted to data "
-                    "of this size. Standardise the features, take a smaller C, or give the number."
+                    "The linear SVMs that judge the numbers of features cannot be fitted. "
+                    f"{error} Or give the number of features."
                 ) from error
         n_unfinished += classifier.fit_status_
         found.append(float(np.mean(classifier.predict(X_test[:, chosen]) == codes_test)))
