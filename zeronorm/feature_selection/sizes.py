@@ -124,8 +124,8 @@ def svm_accuracies(
                 if "not finite" not in str(error):
                     raise  # scikit-learn says what it is, 64-bit sparse indices for instance
                 raise ValueError(
-                    "The linear SVMs that judge the numbers of features cannot be fitted to data "
-                    "of this size. Standardise the features, take a smaller C, or give the number."
+                    "The linear SVMs that judge the numbers of features cannot be fitted. "
+                    f"{error} Or give the number of features."
                 ) from error
         n_unfinished += classifier.fit_status_
         found.append(float(np.mean(classifier.predict(X_test[:, chosen]) == codes_test)))
