@@ -160,7 +160,7 @@ class Classes(Decision):
             raise ValueError("The classes are not two or more different labels.")
         is_known = link in (None, *LINKS)
         if isinstance(link, Calibration):
-            is_known = len(link.offsets) == self.rule.n_outputs and not self.rule.is_pairs
+            is_known = not self.rule.is_pairs
         if self.rule.n_classes != len(self.classes) or not is_known:
             raise ValueError(f"{self.rule} with link {link!r} is no rule for these classes.")
 
@@ -199,7 +199,7 @@ class Classes(Decision):
         rule = {key: value for key, value in vars(self.rule).items() if key != "n_classes"}
         link: Any = self.link
         if isinstance(link, Calibration):
-            link = {"slope": link.slope, "offsets": list(link.offsets)}
+            link = {"slope": link.slope}
         return {"kind": self.kind, "labels": labels, "dtype": name, **rule, "link": link}
 
     @classmethod

@@ -16,31 +16,27 @@ LINKS = {"logistic": expit, "probit": ndtr}
 
 @dataclass(frozen=True)
 class Calibration:
-    """A link that was learned: probabilities of ``slope * values + offsets``.
+    """A link that was learned: the softmax of ``slope * values``, of two classes a sigmoid.
 
-    Those of two classes are a logistic function (Platt's sigmoid), of several the softmax (one
-    temperature and a bias for each class).
+    The most probable class is the one with the largest value, so that it is what is predicted.
     """
 
     slope: float
-    offsets: tuple[float, ...]
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
         """Probability of every class, of rows with these decision values."""
-        logits = self.slope * values.reshape(len(values), -1) + np.array(self.offsets)
+        logits = self.slope * values.reshape(len(values), -1)
         if logits.shape[1] == 1:
             return np.hstack([expit(-logits), expit(logits)])
         return softmax(logits, axis=1)
 
     @classmethod
     def from_dict(cls, data: Any) -> Calibration:
-        """Rebuild it from its fields; ValueError if they are damaged."""
-        if not isinstance(data, dict) or data.keys() != {"slope", "offsets"}:
-            raise ValueError("The decision is damaged: its link is not a slope and offsets.")
-        offsets = data["offsets"]
-        if not isinstance(offsets, list) or not all(map(is_number, [data["slope"], *offsets])):
-            raise ValueError("The decision is damaged: its link holds what is not a number.")
-        return cls(float(data["slope"]), tuple(map(float, offsets)))
+        """Rebuild it from its field; ValueError if that is damaged."""
+        slope = data.get("slope") if isinstance(data, dict) and len(data) == 1 else None
+        if not is_number(slope) or not slope > 0:
+            raise ValueError("The decision is damaged: its link is not a positive slope.")
+        return cls(float(slope))
 
 
 def probabilities(values: np.ndarray, link: str | Calibration) -> np.ndarray:

@@ -109,8 +109,8 @@ class SparseSVC(KernelClassifier):
     intercept_ : ndarray of shape (n_outputs,)
         Constants.
     calibration_ : callable or None
-        What ``predict_proba`` makes of decision values, with ``slope`` and ``offsets``; None where
-        nothing was chosen.
+        What ``predict_proba`` makes of decision values, with its ``slope``; None where nothing was
+        chosen.
     objective_ : float
         ½‖w‖² + C Σ hinge of the final fit, summed over the outputs.
     n_iter_ : int
@@ -269,9 +269,9 @@ class SparseSVC(KernelClassifier):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Estimate the probability of every class.
 
-        By Platt's sigmoid of the decision values with two classes, the softmax of all of them
-        beyond, learned from rows that the model had not seen. The most probable class may differ
-        from what ``predict`` says where two are about as probable.
+        A sigmoid of the decision values with two classes, the softmax of all of them beyond, with
+        a slope learned from rows that the model had not seen. The most probable class is what
+        ``predict`` says.
 
         Parameters
         ----------
@@ -283,8 +283,9 @@ class SparseSVC(KernelClassifier):
         ndarray of shape (n_samples, n_classes)
             One column per class, in the order of ``classes_``.
         """
+        values = self.decision_function(X)
         assert self.calibration_ is not None  # or there is no such method
-        return self.calibration_(self.decision_function(X))
+        return self.calibration_(values)
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
