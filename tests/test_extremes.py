@@ -320,3 +320,9 @@ def test_a_polynomial_at_rows_that_are_too_large():
         warnings.simplefilter("error", RuntimeWarning)
         with pytest.raises(ValueError, match="Some decision values are not finite"):
             model.predict([[1e200, -1e200]])
+
+
+def test_kernel_values_that_cannot_be_squared():
+    X = 1e150 * np.random.default_rng(1).normal(size=(2, 1))
+    sentence, _ = fit(SparseProbitClassifier(kernel="linear"), X, [0, 1])
+    assert "The squares of the kernel values overflow" in sentence

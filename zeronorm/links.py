@@ -33,7 +33,7 @@ class Calibration:
     @classmethod
     def from_dict(cls, data: Any) -> Calibration:
         """Rebuild it from its field; ValueError if that is damaged."""
-        slope = data.get("slope") if isinstance(data, dict) and len(data) == 1 else None
+        slope: Any = data.get("slope") if isinstance(data, dict) and len(data) == 1 else None
         if not is_number(slope) or not slope > 0:
             raise ValueError("The decision is damaged: its link is not a positive slope.")
         return cls(float(slope))

@@ -87,7 +87,11 @@ class SparsePolynomial:
         return cls(factors, coef, intercept)
 
     def outputs(self, X: Any) -> np.ndarray:
-        """Evaluate at every row of X, shape (rows, outputs)."""
+        """Evaluate at every row of X, shape (rows, outputs); what overflows is not finite."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._outputs(X)
+
+    def _outputs(self, X: Any) -> np.ndarray:
         used = sorted({feature for term in self.factors for feature, _ in term})
         place = {feature: i for i, feature in enumerate(used)}
         columns = X[:, used]

@@ -28,6 +28,7 @@ from zeronorm.base.labels import class_codes, signed_targets
 from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import all_or_nothing, check_integer
 from zeronorm.decisions import Classes
+from zeronorm.decisions import check_finite as check_values
 from zeronorm.exceptions import PoorFitWarning
 from zeronorm.expansion import KernelExpansion
 from zeronorm.feature_selection.arom import AROMSelector
@@ -228,7 +229,9 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "polynomial_")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return self.polynomial_.scores(self.polynomial_.outputs(X))
+        outputs = self.polynomial_.outputs(X)
+        check_values(outputs, self.polynomial_.kernel_name)
+        return self.polynomial_.scores(outputs)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class of every row.

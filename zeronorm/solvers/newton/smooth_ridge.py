@@ -120,6 +120,11 @@ class _Descent(NewtonDescent):
             hidden = 1e-15 * len(matrix) * float(matrix.diagonal().max(initial=0.0))
             matrix = matrix - np.outer(border, border / total)
             matrix.flat[:: len(matrix) + 1] += 1.0 + hidden
+            if not np.isfinite(matrix).all():
+                raise ValueError(
+                    "The squares of the kernel values overflow; scale the features (for example "
+                    "with StandardScaler) or take another kernel."
+                )
             inner = solve(matrix, -self.gradient, assume_a="pos", check_finite=False)
         change = self.design.apply(np.append(inner, 0.0))
         shift = -float(curvature @ change) / total
