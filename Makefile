@@ -22,7 +22,7 @@ $(BENCH): EXTRAS := [bench]
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 DEMO := build/demo
 
-.PHONY: help demo test floors lint format papers sweep fuzz bench bench-quick check-results clean
+.PHONY: help demo test floors lint format papers golden sweep fuzz bench bench-quick check-results clean
 
 # Two pips in one .venv get in each other's way.
 .NOTPARALLEL:
@@ -34,6 +34,7 @@ help:
 	@echo "make lint    ruff (lint and format) and mypy"
 	@echo "make format  let ruff rewrite what it can"
 	@echo "make papers  the slow checks against published figures"
+	@echo "make golden  whether every estimator finds what it found when tests/golden was recorded"
 	@echo "make sweep   every classifier against SVC on hundreds of generated problems, in minutes"
 	@echo "make fuzz    ten thousand calls with unhappy input; lists every distinct failure"
 	@echo "make bench-quick  a tenth of every benchmark, in minutes, into build/bench-quick"
@@ -71,6 +72,9 @@ format: $(LINT)
 
 papers: $(TEST)
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m papers tests/papers
+
+golden: $(TEST)
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m golden tests/test_golden.py
 
 # Options go into SWEEP and FUZZ: make sweep SWEEP="--only SparseSVC --seeds 8:12"
 sweep: $(PLAIN)

@@ -89,6 +89,7 @@ OTHER = [
 ]
 
 
+@pytest.mark.golden
 @pytest.mark.skipif(bool(OTHER), reason=f"the record is of other versions than {', '.join(OTHER)}")
 @pytest.mark.parametrize(("name", "problem"), CASES, ids=lambda part: part)
 def test_finds_what_it_found(name, problem):

@@ -9,7 +9,10 @@ import zeronorm
 from tests.fuzz.estimators import all_estimators
 
 #: Of the estimators that choose their parameters, less to choose from.
-CHEAP = {"SparseSVC": {"C": (1.0, 10.0), "gamma": "scale", "cv": 3, "n_init": 1}}
+CHEAP = {
+    "SparseSVC": {"C": (1.0, 10.0), "gamma": "scale", "cv": 3, "n_init": 1},
+    "CrossEntropySVC": {"sample_size": 40, "max_iter": 30},
+}
 
 
 def settings():
