@@ -2,7 +2,8 @@
 
     f(x) = sum_j coef_j * k(vector_j, x) + intercept
 
-Whatever happens after learning (prediction, pruning, saving, exporting) is written here, once.
+Evaluation, pruning and the file of the function alone are written here, once; what its values mean
+is a model (``model.py``).
 """
 
 from __future__ import annotations

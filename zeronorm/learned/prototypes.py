@@ -243,7 +243,7 @@ class Prototypes:
         return by_gram - by_rows, 0.5 * gamma_gram - gamma_rows
 
     def _active_rows(self) -> tuple[Any, np.ndarray]:
-        """Rows with a dual variable: those beyond the margin signed_dual at nothing."""
+        """Rows with a dual variable: those beyond the margin have none."""
         signed_dual = self.solution.signed_dual
         rows = np.flatnonzero(signed_dual.any(axis=1))
         return (

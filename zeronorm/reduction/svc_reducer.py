@@ -3,7 +3,7 @@
 Burges (1996) replaces the vectors of a fitted machine by fewer that lie where they serve best (RS);
 Wu, Schölkopf & Bakir (2005) train the coefficients of these again (modified RS, MRS); Mannor, Peleg
 & Rubinstein (2005) search among the vectors that are there (the second phase of their method);
-Downs, Gates & Masters (2001) drop vectors that depend on others. ``solvers/reduced_set.py`` has the
+Downs, Gates & Masters (2001) drop vectors that depend on others. ``learned/reduced_set.py`` has the
 numerics of RS and of the last.
 """
 
