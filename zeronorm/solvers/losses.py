@@ -103,17 +103,14 @@ class Probit:
 
     def dual(self, slack: np.ndarray) -> np.ndarray:
         """Differentiate by each slack, which is minus the margin."""
-        return self.cost * self._hazard(-slack)
+        return self.derivatives(slack)[0]
 
     def total(self, slack: np.ndarray, dual: np.ndarray | None = None) -> float:
         """Sum of the losses."""
         return -float(self.cost @ log_ndtr(-slack))
 
-    def curvature(self, slack: np.ndarray) -> np.ndarray:
-        """Second derivative by each slack: with h = density / distribution, h (h + margin)."""
-        hazard = self._hazard(-slack)
+    def derivatives(self, slack: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """First and second: with h = density / distribution of the margin, h and h (h + margin)."""
+        hazard = np.exp(-0.5 * slack**2 - log_ndtr(-slack)) / np.sqrt(2.0 * np.pi)
         # Far on the wrong side h + margin is a small difference of large numbers; it is positive.
-        return self.cost * hazard * np.maximum(hazard - slack, 0.0)
-
-    def _hazard(self, margin: np.ndarray) -> np.ndarray:
-        return np.exp(-0.5 * margin**2 - log_ndtr(margin)) / np.sqrt(2.0 * np.pi)
+        return self.cost * hazard, self.cost * hazard * np.maximum(hazard - slack, 0.0)

@@ -46,25 +46,25 @@ def test_probit_loss_and_its_derivatives():
         assert loss.dual(slack)[k] == pytest.approx(slope, rel=1e-4, abs=1e-8)
     forward, backward = (loss.dual(slack + sign * step) for sign in (1, -1))
     bend = (forward - backward) / (2 * step)
-    np.testing.assert_allclose(loss.curvature(slack), bend, rtol=1e-4, atol=1e-9)
+    np.testing.assert_allclose(loss.derivatives(slack)[1], bend, rtol=1e-4, atol=1e-9)
 
 
 def test_far_tails():
     """Far on the wrong side the loss is margin^2 / 2 and more, far on the right side nothing."""
     loss, slack = Probit(np.ones(6)), np.array([1e3, 200.0, 40.0, -40.0, -200.0, -1e3])
-    for part in (loss.dual(slack), loss.curvature(slack)):
+    for part in (loss.dual(slack), loss.derivatives(slack)[1]):
         assert np.isfinite(part).all()
         np.testing.assert_allclose(part[3:], 0.0, atol=1e-300)
     far = Probit(np.ones(1)).total(slack[:1])
     assert far == pytest.approx(0.5e6 + np.log(1e3 * np.sqrt(2 * np.pi)), rel=1e-9)
     assert Probit(np.ones(3)).total(slack[3:]) == pytest.approx(0.0, abs=1e-300)
     np.testing.assert_allclose(loss.dual(slack)[:3], slack[:3], rtol=1e-3)
-    np.testing.assert_allclose(loss.curvature(slack)[:3], 1.0, rtol=1e-2)
+    np.testing.assert_allclose(loss.derivatives(slack)[1][:3], 1.0, rtol=1e-2)
 
 
 def test_probit_loss_is_convex_and_falls():
     loss, slack = Probit(np.ones(2001)), np.linspace(-8, 30, 2001)
-    slope, curvature = loss.dual(slack), loss.curvature(slack)
+    slope, curvature = loss.dual(slack), loss.derivatives(slack)[1]
     assert (np.diff(slope) > -1e-12).all()
     assert (slope >= 0).all() and (curvature >= 0).all() and (curvature <= 1 + 1e-9).all()
 
@@ -78,7 +78,7 @@ def test_best_intercept(seed, start):
     rng = np.random.default_rng(seed)
     scores, y = 3 * rng.normal(size=40), np.where(rng.uniform(size=40) < 0.3, 1.0, -1.0)
     cost = rng.uniform(0.1, 5.0, 40)
-    b = start + best_shift(-y * (scores + start), y, Probit(cost))
+    b = start + best_shift(-y * (scores + start), y, Probit(cost))[0]
     expected = minimize_scalar(
         lambda b: -cost @ norm.logcdf(y * (scores + b)), bounds=(-30, 30), options={"xatol": 1e-10}
     )
@@ -89,7 +89,7 @@ def test_best_intercept(seed, start):
 def test_best_intercept_between_separated_scores(gap):
     """The classes lie about -gap and gap about 2, equally large: the middle is best."""
     y = np.where(np.arange(20) % 2, 1.0, -1.0)
-    b = best_shift(-y * (2.0 + gap * y), y, Probit(np.ones(20)))
+    b = best_shift(-y * (2.0 + gap * y), y, Probit(np.ones(20)))[0]
     loss = [-norm.logcdf(y * (2.0 + gap * y + each)).sum() for each in (b, -2.0)]
     assert loss[0] == pytest.approx(loss[1], abs=1e-9)
     if gap <= 5.0:

@@ -93,8 +93,9 @@ class _Descent(NewtonDescent):
 
     def move(self, point: np.ndarray, slack: np.ndarray, *known: Any) -> None:
         """Go to a point, with the best b there, and take the gradient."""
-        shift = best_shift(slack, self.target, self.loss)
-        super().move(np.append(point[:-1], point[-1] + shift), slack - self.target * shift)
+        shift, dual, self.curvature = best_shift(slack, self.target, self.loss)
+        point = np.append(point[:-1], point[-1] + shift)
+        super().move(point, slack - self.target * shift, dual)
         signed = self.design.adjoint(self.target * self.dual)
         self.gradient = self.point[:-1] - signed[:-1]
         self.gap = 0.5 * float(self.gradient @ self.gradient) / self.value
@@ -109,7 +110,7 @@ class _Descent(NewtonDescent):
 
     def direction(self) -> tuple[np.ndarray, np.ndarray]:
         """Newton's step for v; b follows: its best value moves with v."""
-        curvature = self.loss.curvature(self.slack)
+        curvature = self.curvature
         total = max(float(curvature.sum()), np.finfo(float).tiny)
         if len(self.gradient) > MANY_COLUMNS:
             inner = self._conjugate_gradients(curvature, total)
@@ -148,20 +149,22 @@ class _Descent(NewtonDescent):
         return cg(matrix, -self.gradient, rtol=INEXACT, maxiter=MOST_PRODUCTS)[0]
 
 
-def best_shift(slack: np.ndarray, target: np.ndarray, loss: Probit) -> float:
-    """By how much to move the intercept so that the loss is least.
+def best_shift(
+    slack: np.ndarray, target: np.ndarray, loss: Probit
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """By how much to move the intercept so that the loss is least, and the derivatives there.
 
     Newton's method, kept in a bracket.
     """
     low, high, b, reach = -np.inf, np.inf, 0.0, 10.0
     scale = float(loss.cost.sum())
     for _ in range(100):
-        there = slack - b * target
-        derivative = -float(target @ loss.dual(there))
+        dual, curvature = loss.derivatives(slack - b * target)
+        derivative = -float(target @ dual)
         if abs(derivative) <= 1e-12 * scale:
             break
         low, high = (b, high) if derivative < 0 else (low, b)
-        bend = float(loss.curvature(there).sum())
+        bend = float(curvature.sum())
         step = -derivative / bend if bend > 0 else -np.sign(derivative)
         # Beyond a few units of margin the quadratic model means nothing; far away it takes many.
         new = b + float(np.clip(step, -reach, reach))
@@ -171,4 +174,6 @@ def best_shift(slack: np.ndarray, target: np.ndarray, loss: Probit) -> float:
         if new == b:
             break
         b = new
-    return b
+    else:
+        dual, curvature = loss.derivatives(slack - b * target)
+    return b, dual, curvature
