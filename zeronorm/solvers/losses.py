@@ -18,14 +18,19 @@ beta, the second derivative is the stiffness where beta is free, between its bou
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from scipy.special import log_ndtr
 
 
 class SlackLoss(Protocol):
-    """A convex loss of slacks, summed over the rows: what a line search needs of it."""
+    """A convex loss of slacks, summed over the rows: what a line search needs of it.
+
+    ``needs_dual`` says whether ``total`` looks at the derivatives.
+    """
+
+    needs_dual: ClassVar[bool]
 
     def dual(self, slack: np.ndarray) -> np.ndarray:
         """Differentiate by each slack."""
@@ -42,6 +47,8 @@ class Smoothed:
     cap: np.ndarray | float
     low: np.ndarray | float = 0.0
     base: np.ndarray | None = None
+
+    needs_dual: ClassVar[bool] = True
 
     def dual(self, slack: np.ndarray) -> np.ndarray:
         """Differentiate by each slack."""
@@ -97,6 +104,8 @@ class Probit:
     cost : ndarray of shape (n,)
         Weight of each row's loss.
     """
+
+    needs_dual: ClassVar[bool] = False
 
     def __init__(self, cost: np.ndarray) -> None:
         self.cost = cost

@@ -85,13 +85,17 @@ class NewtonDescent(ABC):
         line = Line(self.loss, self.slack, change, first, second, self.loss_value)
         self.length = self.search(line, step)
         before, value = (self.point, self.slack, self.dual, self.loss_value), self.value
-        point, loss = self.point + self.length * step, line.loss_at(self.length)
-        self.move(point, *line.go(self.length), loss)
+        self.arrive(self.point + self.length * step, line)
         self.steps += 1
         if self.length > 0 and has_fallen(self.value, value):
             return True
         self.move(*before)
         return False
+
+    def arrive(self, point: np.ndarray, line: Line) -> None:
+        """Move to the point at the end of the search along a line."""
+        length = self.length
+        self.move(point, line.go(length), line.dual_at(length), line.loss_at(length))
 
     def search(self, line: Line, step: np.ndarray) -> float:
         """Length of the step."""

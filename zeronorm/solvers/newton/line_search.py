@@ -48,26 +48,33 @@ class Line:
         self.first, self.second, self.loss_there = slope, curvature, loss_there
         self.length = np.nan
         self.total: float | None = None
+        self.dual: np.ndarray | None = None
 
-    def go(self, length: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return slacks and dual variables at a length; the last ones are kept."""
+    def go(self, length: float) -> np.ndarray:
+        """Return the slacks at a length; the last ones are kept."""
         if length != self.length:
-            self.length, self.total = length, None
+            self.length, self.total, self.dual = length, None, None
             self.there = self.slack + length * self.change
-            self.dual = self.loss.dual(self.there)
-        return self.there, self.dual
+        return self.there
+
+    def dual_at(self, length: float) -> np.ndarray:
+        """Return the derivatives of the loss at a length; the last ones are kept."""
+        there = self.go(length)
+        if self.dual is None:
+            self.dual = self.loss.dual(there)
+        return self.dual
 
     def loss_at(self, length: float) -> float:
         """Return the loss at a length; the last one is kept."""
-        there, dual = self.go(length)
+        there = self.go(length)
         if self.total is None:
+            dual = self.dual_at(length) if self.loss.needs_dual else there
             self.total = self.loss.total(there, dual)
         return self.total
 
     def slope(self, length: float) -> float:
         """Return the derivative at a length."""
-        _, dual = self.go(length)
-        return float(self.first + length * self.second + dual @ self.change)
+        return float(self.first + length * self.second + self.dual_at(length) @ self.change)
 
     def rise(self, length: float) -> float:
         """Return the value at a length less that at the start."""

@@ -100,6 +100,10 @@ class _Descent(NewtonDescent):
         self.gradient = self.point[:-1] - signed[:-1]
         self.gap = 0.5 * float(self.gradient @ self.gradient) / self.value
 
+    def arrive(self, point: np.ndarray, line: Line) -> None:
+        """Move to the end of the search; with the best b there all derivatives are others."""
+        self.move(point, line.go(self.length))
+
     def quadratic(self, point: np.ndarray) -> float:
         """Half the squared norm of the weights."""
         return 0.5 * float(point[:-1] @ point[:-1])
