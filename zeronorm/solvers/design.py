@@ -8,7 +8,6 @@ The linear programs hold all rows themselves.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -72,19 +71,26 @@ class Design:
 
     def take(self, rows: np.ndarray) -> np.ndarray:
         """Scaled columns of a few rows, with the last one of ones."""
-        some = np.empty((len(rows), self.values.shape[1] + 1))
-        some[:, -1] = 1.0
-        np.take(self.values, rows, axis=0, out=some[:, :-1], mode="clip")  # which needs no buffer
+        some = self._unscaled(rows)
         if self.scale is not None:
             some[:, :-1] *= self.scale
         return some
 
+    def _unscaled(self, rows: np.ndarray) -> np.ndarray:
+        some = np.empty((len(rows), self.values.shape[1] + 1))
+        some[:, -1] = 1.0
+        np.take(self.values, rows, axis=0, out=some[:, :-1], mode="clip")  # which needs no buffer
+        return some
+
     def gram(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Sum over the given rows of their outer products, weighted; shape (m + 1, m + 1)."""
-        roots = np.sqrt(weights)
-        gram: Any = 0.0
+        roots, size = np.sqrt(weights), self.values.shape[1] + 1
+        gram = np.zeros((size, size))
         for part in blocks(len(rows)):
-            block = self.take(rows[part])
+            block = self._unscaled(rows[part])
             block *= roots[part, None]
-            gram = gram + block.T @ block
-        return gram if len(rows) else np.zeros((self.values.shape[1] + 1,) * 2)
+            gram += block.T @ block
+        if self.scale is not None:
+            gram[:-1] *= self.scale[:, None]
+            gram[:, :-1] *= self.scale
+        return gram
