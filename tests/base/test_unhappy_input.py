@@ -44,7 +44,7 @@ EXTREMES = [
 
 # Deterministic, and no shrinking: the examples are small, and a failing fit may be a slow one.
 few = settings(
-    max_examples=60,
+    max_examples=40,
     deadline=None,
     derandomize=True,
     database=None,
