@@ -107,10 +107,6 @@ class Decision:
                 f"A {self.kind} decision does not go with {function.n_outputs} outputs."
             )
 
-    def predict(self, outputs: np.ndarray) -> np.ndarray:
-        """Return the predictions for rows with these outputs."""
-        raise NotImplementedError
-
     def to_dict(self) -> dict[str, Any]:
         """Describe the decision as plain data."""
         return {"kind": self.kind, **vars(self)}

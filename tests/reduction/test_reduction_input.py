@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
 from tests.data import contradictory, iris, moons, noisy, standardised
+from tests.reduction.helpers import LEARNED, METHODS, kept, reduced
 from zeronorm import (
     KernelExpansion,
     RelevanceVectorClassifier,
@@ -28,17 +29,6 @@ from zeronorm import (
 )
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
-
-METHODS = ("reduced_set", "modified", "cross_entropy", "exact")
-LEARNED = ("reduced_set", "modified")
-
-
-def reduced(model, *data, **options):
-    return SVCReducer(FrozenEstimator(model), **{"random_state": 0, **options}).fit(*data)
-
-
-def kept(small, model, X):
-    return np.mean(small.predict(X) == model.predict(X))
 
 
 @pytest.mark.parametrize("method", METHODS)

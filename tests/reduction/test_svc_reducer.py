@@ -4,28 +4,16 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC, NuSVC
 
 from tests.data import iris, moons, noisy, standardised, wine
+from tests.reduction.helpers import LEARNED, METHODS, kept, reduced
 from zeronorm import (
     KernelExpansion,
-    SVCReducer,
     ZeroNormSVC,
 )
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
-
-METHODS = ("reduced_set", "modified", "cross_entropy", "exact")
-LEARNED = ("reduced_set", "modified")
-
-
-def reduced(model, *data, **options):
-    return SVCReducer(FrozenEstimator(model), **{"random_state": 0, **options}).fit(*data)
-
-
-def kept(small, model, X):
-    return np.mean(small.predict(X) == model.predict(X))
 
 
 def gram_of(expansion, V=None):

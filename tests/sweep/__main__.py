@@ -55,8 +55,7 @@ def describe(trial, gap):
 def table(trials, gap):
     """One line for every classifier."""
     lines = [
-        f"{'':28s} problems  silent  warned  refused  needless  accidents  "
-        "mean difference  worst  seconds"
+        f"{'':28s} problems  silent  warned  refused  needless  accidents  mean difference  worst"
     ]
     for name in dict.fromkeys(trial.classifier for trial in trials):
         mine = [trial for trial in trials if trial.classifier == name]
@@ -65,8 +64,7 @@ def table(trials, gap):
         lines.append(
             f"{name:28s} {len(mine):8d}  {count['silent']:6d}  {count['warned']:6d}  "
             f"{count['refused']:7d}  {count['needless']:8d}  {count['accident']:9d}  "
-            f"{np.mean(difference):+15.3f}  {min(difference):+5.2f}  "
-            f"{sum(trial.seconds for trial in mine):7.1f}"
+            f"{np.mean(difference):+15.3f}  {min(difference):+5.2f}"
         )
     return "\n".join(lines)
 

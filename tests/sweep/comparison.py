@@ -1,7 +1,6 @@
 """One classifier and SVC on one problem, and what follows from the pair of figures."""
 
 import re
-import time
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -56,7 +55,6 @@ class Trial:
     guessing: float
     reference: float
     found: float
-    seconds: float = 0.0
     said: tuple[str, ...] = ()
     has_guard: bool = False
     refusal: str = ""
@@ -91,9 +89,8 @@ def compare(problem: str, seed: int, classifiers: dict[str, Any]) -> list[Trial]
 
 
 def attempt(model: Any, data: Problem) -> dict[str, Any]:
-    """What comes of one classifier: its accuracy, seconds and warnings, or why there is none."""
+    """What comes of one classifier: its accuracy and warnings, or why there is none."""
     model = with_room(model, data)
-    start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -105,7 +102,6 @@ def attempt(model: Any, data: Problem) -> dict[str, Any]:
     said = [w for w in caught if issubclass(w.category, UserWarning)]
     return {
         "found": found,
-        "seconds": time.perf_counter() - start,
         "said": tuple(str(w.message) for w in said),
         "has_guard": any(is_guard(w) for w in said),
     }
