@@ -35,6 +35,13 @@ FEW_TERMS = 64
 BLOCK_VALUES = 2**20
 
 
+def float_rows(X: Any) -> Any:
+    """Return rows in double precision, dense or sparse as they are."""
+    if sparse.issparse(X):
+        return X.astype(np.float64, copy=False)
+    return np.asarray(X, dtype=np.float64)
+
+
 def as_dense(product: Any) -> np.ndarray:
     """Return a matrix as a plain array."""
     if isinstance(product, np.ndarray):
@@ -61,6 +68,60 @@ def far_centre(V: Any, sizes: np.ndarray) -> np.ndarray | None:
     ``sizes`` are the γ|v|². None for sparse vectors, which have to stay where their zeros are.
     """
     return V.mean(axis=0) if is_far(sizes) and not sparse.issparse(V) else None
+
+
+class Scaling:
+    """What a metric, one factor of the squared difference for each feature, does to rows.
+
+    Distances are plain ones after two steps: features whose factor is zero are left out, so that
+    not even a huge value in them counts, and the others are stretched by the root of theirs. The
+    steps are apart because rows far from the origin are to be moved, or subtracted, in between:
+    stretching rounds.
+
+    Parameters
+    ----------
+    metric : sequence of float of shape (n_features,), optional
+        The factors; by default there is nothing to do.
+    """
+
+    def __init__(self, metric: Any = None) -> None:
+        self.metric = None if metric is None else np.asarray(metric, dtype=np.float64)
+        if self.metric is not None:
+            self.columns = np.flatnonzero(self.metric)
+            self.roots = np.sqrt(self.metric[self.columns])
+
+    def take(self, X: Any) -> Any:
+        """Return the features that count; ValueError unless the metric is one for these rows."""
+        if self.metric is None:
+            return X
+        if X.shape[1] != len(self.metric):
+            raise ValueError(
+                f"The metric has {len(self.metric)} widths, one for each feature, but the data "
+                f"have {X.shape[1]} columns."
+            )
+        return X if len(self.columns) == len(self.metric) else X[:, self.columns]
+
+    def stretch(self, X: Any) -> Any:
+        """Stretch the features that count."""
+        if self.metric is None:
+            return X
+        if not sparse.issparse(X):
+            return X * self.roots
+        stretched = X.tocsr(copy=True)
+        stretched.data *= self.roots[stretched.indices]
+        return stretched
+
+    def gradient(self, by_stretched: np.ndarray) -> np.ndarray:
+        """Gradient by rows as they were, from the one by what :meth:`stretch` made of them."""
+        return by_stretched if self.metric is None else self.spread(by_stretched * self.roots)
+
+    def spread(self, values: np.ndarray) -> np.ndarray:
+        """Values of all features (the last axis), zero for those that do not count."""
+        if self.metric is None:
+            return values
+        spread = np.zeros((*values.shape[:-1], len(self.metric)))
+        spread[..., self.columns] = values
+        return spread
 
 
 class ProductForm:
@@ -92,21 +153,27 @@ class ScaledDistances:
         The vectors.
     gamma : float
         Factor of the squared distances.
+    metric : sequence of float of shape (n_features,), optional
+        Further factor of each feature.
     """
 
-    def __init__(self, V: Any, gamma: float) -> None:
-        self.V, self.gamma = V, gamma
-        self.plain = ProductForm(V, gamma)
+    def __init__(self, V: Any, gamma: float, metric: Any = None) -> None:
+        self.scaling, self.gamma = Scaling(metric), gamma
+        self.V = V = self.scaling.take(V)
+        self.plain = ProductForm(self.scaling.stretch(V), gamma)
         self.centre = far_centre(V, self.plain.offsets)
-        self.shifted = None if self.centre is None else ProductForm(V - self.centre, gamma)
+        self.shifted = None
+        if self.centre is not None:
+            self.shifted = ProductForm(self.scaling.stretch(V - self.centre), gamma)
 
     def negative(self, X: Any) -> np.ndarray:
         """Minus the distances of a block of rows, of shape (rows, vectors)."""
+        X = self.scaling.take(X)
         if self.shifted is None or sparse.issparse(X):
-            values, sizes = self.plain.negative(X)
+            values, sizes = self.plain.negative(self.scaling.stretch(X))
             offsets = self.plain.offsets
         else:
-            values, sizes = self.shifted.negative(X - self.centre)
+            values, sizes = self.shifted.negative(self.scaling.stretch(X - self.centre))
             offsets = self.shifted.offsets
         # Rounding may leave a squared distance a hair below zero.
         np.minimum(values, 0.0, out=values)
@@ -127,6 +194,7 @@ class ScaledDistances:
         for start in range(0, len(rows), step):
             part = slice(start, start + step)
             difference = as_dense(X[rows[part]]) - as_dense(self.V[vectors[part]])
+            difference = self.scaling.stretch(difference)
             values[rows[part], vectors[part]] = -self.gamma * squared_norms(difference)
 
 

@@ -9,32 +9,20 @@ that the caller passes as ``X``.
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.special import xlogy
 
 from zeronorm.blocks import row_blocks
 from zeronorm.checks import is_number
-from zeronorm.distances import (
-    ScaledDistances,
-    as_dense,
-    far_centre,
-    is_far,
-    squared_norms,
-    variance_of,
-)
+from zeronorm.distances import as_dense, float_rows, squared_norms, variance_of
+from zeronorm.rbf import RBFDerivatives, checked_metric, prepare_rbf
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
-
-
-def _float_rows(X: Any) -> Any:
-    if sparse.issparse(X):
-        return X.astype(np.float64, copy=False)
-    return np.asarray(X, dtype=np.float64)
 
 
 def resolve_gamma(gamma: Any, X: Any, sample_weight: np.ndarray | None = None) -> float:
@@ -77,6 +65,9 @@ class Kernel:
         Constant of "poly" and "sigmoid".
     function : callable, optional
         For ``name="callable"``: ``function(X, V)`` returns the matrix of kernel values.
+    metric : sequence of float of shape (n_features,), optional
+        For "rbf": a factor of each feature's squared difference, at least zero; the kernel is
+        exp(-gamma Σ_i metric_i (x_i - v_i)²). A feature with the factor zero does not count.
 
     Examples
     --------
@@ -92,6 +83,7 @@ class Kernel:
     degree: float = 3
     coef0: float = 0.0
     function: Callable[..., Any] | None = None
+    metric: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.name == "callable":
@@ -108,6 +100,16 @@ class Kernel:
         for label in ("gamma", "degree"):
             if getattr(self, label) < 0:
                 raise ValueError(f"{label} must not be negative; got {getattr(self, label)!r}.")
+        if self.metric is not None:
+            if self.name != "rbf":
+                raise ValueError(f"Only the rbf kernel has a metric, not {self.name!r}.")
+            object.__setattr__(self, "metric", checked_metric(self.metric))
+
+    def __repr__(self) -> str:
+        shown = (f"{field.name}={getattr(self, field.name)!r}" for field in fields(self)[:-1])
+        # One number for each of hundreds of features would bury the others.
+        metric = "" if self.metric is None else f", metric={reprlib.repr(self.metric)}"
+        return f"Kernel({', '.join(shown)}{metric})"
 
     @classmethod
     def from_params(
@@ -142,12 +144,18 @@ class Kernel:
 
     @property
     def is_constant(self) -> bool:
-        """Whether gamma is zero, so that all pairs have one value; an SVC's is on huge data."""
+        """Whether all pairs have one value: gamma (an SVC's on huge data) or the metric is zero."""
+        if self.metric is not None and not any(self.metric):
+            return True
         return self.name in ("poly", "rbf", "sigmoid") and self.gamma == 0
 
     def with_gamma(self, gamma: float) -> Kernel:
         """Return the same kernel with another gamma."""
         return replace(self, gamma=gamma)
+
+    def with_metric(self, metric: Any) -> Kernel:
+        """Return the same kernel with another metric; None for none."""
+        return replace(self, metric=metric)
 
     def prepare(self, V: Any) -> Callable[[Any], np.ndarray]:
         """Return a function of X alone that gives ``matrix(X, V)`` for one block of rows.
@@ -159,22 +167,13 @@ class Kernel:
             return lambda X: as_dense(X[:, columns]).astype(np.float64, copy=False)
         if self.name == "callable":
             return lambda X: self._call(X, V)
-        V = _float_rows(V)
+        V = float_rows(V)
         if self.name == "rbf":
-            return self._prepare_rbf(V)
+            return prepare_rbf(V, self.gamma, self.metric)
         transposed = V.T if sparse.issparse(V) else np.ascontiguousarray(V.T)
         if self.name == "linear":
-            return lambda X: as_dense(_float_rows(X) @ transposed)
-        return lambda X: self._of_product(as_dense(_float_rows(X) @ transposed))
-
-    def _prepare_rbf(self, V: Any) -> Callable[[Any], np.ndarray]:
-        distances = ScaledDistances(V, self.gamma)
-
-        def block(X: Any) -> np.ndarray:
-            values = distances.negative(_float_rows(X))
-            return np.exp(values, out=values)
-
-        return block
+            return lambda X: as_dense(float_rows(X) @ transposed)
+        return lambda X: self._of_product(as_dense(float_rows(X) @ transposed))
 
     def _of_product(self, product: np.ndarray) -> np.ndarray:
         """Poly and sigmoid of the inner products, in place."""
@@ -225,7 +224,7 @@ class Kernel:
             return np.asarray(X.diagonal(), dtype=float)
         if self.name == "callable":
             return np.array([self._call(X[[i]], X[[i]])[0, 0] for i in range(X.shape[0])])
-        squared = squared_norms(_float_rows(X))
+        squared = squared_norms(float_rows(X))
         return squared if self.name == "linear" else self._of_product(squared)
 
     def gradient(self, X: Any, V: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -258,42 +257,46 @@ class Kernel:
         """
         if not self.is_differentiable:
             raise ValueError(f"The {self.name} kernel has no derivative with respect to vectors.")
-        V = np.asarray(V, dtype=np.float64)
         if self.name == "rbf":
-            return self._rbf_derivatives(X, V, weights, values)
+            return self._rbf_derivatives(X, V, weights, values).by_vectors_and_gamma()
+        V = np.asarray(V, dtype=np.float64)
         moment = np.zeros_like(V)  # sums of the rows, weighted by the slopes
         block_of = self.prepare(V)
         for rows in row_blocks(X.shape[0]):
-            block = _float_rows(X[rows])
+            block = float_rows(X[rows])
             slope = self._slope(block, V, block_of, None if values is None else values[rows])
             slope *= weights[rows]
             moment += (block.T @ slope).T
         return moment, float(np.sum(moment * V)) / self.gamma if self.name != "linear" else 0.0
 
+    def log_width_gradient(self, X: Any, V: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Gradient of ``sum(weights * matrix(X, V))`` by the logarithm of each feature's width."""
+        return self.width_derivatives(X, V, weights)[1]
+
+    def width_derivatives(
+        self, X: Any, V: np.ndarray, weights: np.ndarray, values: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Differentiate ``sum(weights * matrix(X, V))`` by the vectors and by the widths.
+
+        Parameters are those of :meth:`derivatives`; of the rbf kernel only.
+
+        Returns
+        -------
+        by_vectors : ndarray, shape of V
+            Gradient with respect to the vectors.
+        by_log_widths : ndarray of shape (n_features,)
+            Derivative with respect to the logarithm of each entry of the metric (ones, where there
+            is none); zero where the entry is.
+        """
+        if self.name != "rbf":
+            raise ValueError(f"The {self.name} kernel has no width of each feature.")
+        return self._rbf_derivatives(X, V, weights, values).by_vectors_and_widths()
+
     def _rbf_derivatives(
-        self, X: Any, V: np.ndarray, weights: np.ndarray, values: np.ndarray | None
-    ) -> tuple[np.ndarray, float]:
-        """Sum slope (x - v) over rows, and slope |x - v|² over all pairs; slope = 2γ weight k."""
-        centre = None if sparse.issparse(X) else far_centre(V, self.gamma * squared_norms(V))
-        vectors = V if centre is None else V - centre
-        by_vectors, distances, own = np.zeros_like(V), 0.0, squared_norms(vectors)
-        block_of = self.prepare(V)
-        for rows in row_blocks(X.shape[0]):
-            block = _float_rows(X[rows])
-            known = block_of(block) if values is None else values[rows]
-            block = block if centre is None else block - centre
-            slope = 2.0 * self.gamma * known
-            slope *= weights[rows]
-            moment, count = (block.T @ slope).T, slope.sum(axis=0)
-            by_vectors += moment - count[:, None] * vectors
-            norms = squared_norms(block)
-            if is_far(self.gamma * norms):
-                # The differences of these sums have no digits left; the kernel values have.
-                distances -= 2.0 * float(np.sum(weights[rows] * xlogy(known, known)))
-            else:
-                distances += float(norms @ slope.sum(axis=1) + count @ own)
-                distances -= 2.0 * float(np.sum(moment * vectors))
-        return by_vectors, -0.5 * distances / self.gamma
+        self, X: Any, V: Any, weights: np.ndarray, values: np.ndarray | None
+    ) -> RBFDerivatives:
+        V = np.asarray(V, dtype=np.float64)
+        return RBFDerivatives(X, V, weights, values, self.gamma, self.metric)
 
     def _slope(
         self,
@@ -319,20 +322,26 @@ class Kernel:
             raise ValueError(
                 "A model with a callable kernel cannot be saved: it is code, not data."
             )
-        return {
+        description = {
             "name": self.name,
             "gamma": float(self.gamma),
             "degree": float(self.degree),
             "coef0": float(self.coef0),
         }
+        return description if self.metric is None else description | {"metric": list(self.metric)}
 
     @classmethod
     def from_dict(cls, data: Any) -> Kernel:
         """Rebuild a kernel from :meth:`to_dict`; a clear ``ValueError`` if it is damaged."""
-        if not isinstance(data, dict) or data.keys() != {"name", "gamma", "degree", "coef0"}:
+        keys = {"name", "gamma", "degree", "coef0"}
+        if not isinstance(data, dict) or data.keys() - {"metric"} != keys:
             raise ValueError("The kernel must be an object with name, gamma, degree and coef0.")
         if data["name"] not in KERNELS:
             raise ValueError(f"Unknown kernel {data['name']!r} in the file.")
-        kernel = cls(data["name"], data["gamma"], data["degree"], data["coef0"])
+        metric = data.get("metric")
+        if "metric" in data and not isinstance(metric, list):
+            raise ValueError("The kernel is damaged: metric is not a list of numbers.")
+        kernel = cls(data["name"], data["gamma"], data["degree"], data["coef0"], metric=metric)
         # NumPy 1 multiplies no matrix by an integer of more than 64 bits.
-        return cls(kernel.name, float(kernel.gamma), float(kernel.degree), float(kernel.coef0))
+        gamma, degree, coef0 = float(kernel.gamma), float(kernel.degree), float(kernel.coef0)
+        return replace(kernel, gamma=gamma, degree=degree, coef0=coef0)
