@@ -271,6 +271,8 @@ class Density(Decision):
         super().check(function)
         if function.kernel_name != "rbf" or not (function.coef > 0).all():
             raise ValueError("A density needs an rbf kernel and positive weights.")
+        if function.linear is not None or function.kernel.metric is not None:
+            raise ValueError("A density has one bandwidth: no metric, and no linear part.")
 
     def score_samples(self, function: Any, X: Any) -> np.ndarray:
         """Return the log-density."""

@@ -1,9 +1,10 @@
 """The model that every method learns: a kernel expansion with few terms.
 
-    f(x) = sum_j coef_j * k(vector_j, x) + intercept
+    f(x) = sum_j coef_j * k(vector_j, x) + linear' x + intercept
 
-Evaluation, pruning and the file of the function alone are written here, once; what its values mean
-is a model (``model.py``).
+The linear part is optional: it does cheaply what kernel terms are wasted on. Evaluation, pruning
+and the file of the function alone are written here, once (``expansion_parts.py`` checks and reads
+its parts); what its values mean is a model (``model.py``).
 """
 
 from __future__ import annotations
@@ -15,17 +16,16 @@ import numpy as np
 from scipy import sparse
 
 from zeronorm.blocks import BLOCK_ROWS, row_blocks
-from zeronorm.checks import is_integer
 from zeronorm.decisions import vote_scores
-from zeronorm.files import check_format, number_rows, read_model, write_model
+from zeronorm.distances import float_rows
+from zeronorm.expansion_parts import FORMAT as FORMAT
+from zeronorm.expansion_parts import VERSION, check_parts, parts_from_dict
+from zeronorm.files import read_model, write_model
 from zeronorm.kernels import Kernel
-
-FORMAT = "zeronorm-expansion"
-VERSION = 1
 
 
 class KernelExpansion:
-    """A function f(x) = Σ coef_j · k(vector_j, x) + intercept, with one or several outputs.
+    """A function f(x) = Σ coef_j · k(vector_j, x) + linear · x + intercept of one or more outputs.
 
     Parameters
     ----------
@@ -42,13 +42,20 @@ class KernelExpansion:
         Set when the outputs are the one-against-one pairs of this many classes and
         :meth:`decision_function` is to return one score per class, as
         :class:`~sklearn.svm.SVC` does with ``decision_function_shape="ovr"``.
+    linear : array-like of shape (n_features, n_outputs) or (n_features,), optional
+        Weights of the features themselves, if there is a linear part; not for a precomputed
+        kernel. A function with a linear part may do without kernel terms.
 
     Attributes
     ----------
+    linear : ndarray of shape (n_features, n_outputs) or None
+        The linear part, None where there is none.
     n_terms : int
         Number of kernel terms.
     n_outputs : int
         Number of outputs.
+    n_products : int
+        What a prediction costs: kernel terms, and inner products of a linear part.
 
     Examples
     --------
@@ -67,6 +74,7 @@ class KernelExpansion:
         kernel: Kernel,
         *,
         vote_classes: int | None = None,
+        linear: Any = None,
     ) -> None:
         if sparse.issparse(vectors):
             vectors = vectors.toarray()
@@ -79,7 +87,12 @@ class KernelExpansion:
         self.intercept = np.array(intercept, dtype=np.float64, ndmin=1)
         self.kernel = kernel
         self.vote_classes = vote_classes
-        self._check()
+        self.linear: np.ndarray | None = None
+        if linear is not None:
+            self.linear = np.array(linear, dtype=np.float64, ndmin=1)
+            if self.linear.ndim == 1:
+                self.linear = self.linear[:, None]
+        check_parts(self)
         self._values = kernel.prepare(self.vectors) if self.n_terms else None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -87,31 +100,9 @@ class KernelExpansion:
         return {key: value for key, value in self.__dict__.items() if key != "_values"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        # Pickles of zeronorm 0.1 know no linear part.
+        self.__dict__.update({"linear": None, **state})
         self._values = self.kernel.prepare(self.vectors) if self.n_terms else None
-
-    def _check(self) -> None:
-        if self.coef.ndim != 2 or len(self.coef) != len(self.vectors):
-            raise ValueError(
-                f"coef has shape {self.coef.shape}; it needs one row for each of the "
-                f"{len(self.vectors)} vectors."
-            )
-        if self.intercept.shape != (self.coef.shape[1],):
-            raise ValueError(
-                f"intercept has shape {self.intercept.shape}, but coef has "
-                f"{self.coef.shape[1]} outputs."
-            )
-        for label in ("vectors", "coef", "intercept"):
-            if not np.isfinite(getattr(self, label)).all():
-                raise ValueError(f"{label} holds values that are not finite.")
-        if self.kernel.is_precomputed:
-            columns = self.vectors
-            is_count = (columns >= 0) & (columns < 2**53) & (columns % 1 == 0)
-            if columns.shape[1] != 1 or not is_count.all():
-                raise ValueError("The vectors of a precomputed kernel must be column numbers.")
-        k = self.vote_classes
-        if k is not None and (k < 3 or self.n_outputs != k * (k - 1) // 2):
-            raise ValueError(f"{k} classes do not make {self.n_outputs} pairs.")
 
     @property
     def n_terms(self) -> int:
@@ -122,6 +113,14 @@ class KernelExpansion:
     def n_outputs(self) -> int:
         """Number of outputs of the expansion itself, before any vote."""
         return self.coef.shape[1]
+
+    @property
+    def n_products(self) -> int:
+        """Kernel terms and, where there is a linear part, an inner product for each output.
+
+        This is what a prediction costs.
+        """
+        return self.n_terms + (0 if self.linear is None else self.n_outputs)
 
     @property
     def n_features(self) -> int:
@@ -136,7 +135,11 @@ class KernelExpansion:
         return self.kernel.name
 
     def __repr__(self) -> str:
-        return f"KernelExpansion({self.n_terms} terms, {self.n_outputs} outputs, {self.kernel})"
+        linear = "" if self.linear is None else "a linear part, "
+        return (
+            f"KernelExpansion({self.n_terms} terms, {linear}{self.n_outputs} outputs, "
+            f"{self.kernel})"
+        )
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Evaluate the function at every row of X.
@@ -164,16 +167,33 @@ class KernelExpansion:
         n_rows = X.shape[0]
         # Rows far out may overflow; the result then says so by not being finite.
         with np.errstate(over="ignore", invalid="ignore"):
-            if self._values is None:
+            if self._values is None and self.linear is None:
                 values = np.zeros((n_rows, self.n_outputs))
             elif n_rows <= BLOCK_ROWS:
-                values = self._values(X) @ self.coef
+                values = self._sums(X)
             else:
                 values = np.empty((n_rows, self.n_outputs))
                 for rows in row_blocks(n_rows):
-                    values[rows] = self._values(X[rows]) @ self.coef
+                    values[rows] = self._sums(X[rows])
             values += self.intercept
         return values
+
+    def _sums(self, X: Any) -> np.ndarray:
+        """Sum the parts but the intercept, for a block of rows."""
+        if self._values is None:
+            return float_rows(X) @ self.linear
+        values = self._values(X) @ self.coef
+        if self.linear is not None:
+            values += float_rows(X) @ self.linear
+        return values
+
+    def outputs_from(self, kernel_values: np.ndarray, X: Any) -> np.ndarray:
+        """Values of the outputs at rows X, from what their :meth:`kernel_values` are taken to be.
+
+        For whoever changes some of these: a row judged without its own term has a zero there.
+        """
+        values = kernel_values @ self.coef + self.intercept
+        return values if self.linear is None else values + float_rows(X) @ self.linear
 
     def scores(self, outputs: np.ndarray) -> np.ndarray:
         """Decision values of rows with these outputs."""
@@ -204,23 +224,40 @@ class KernelExpansion:
     def prune(self, tolerance: float = 0.0) -> KernelExpansion:
         """Return the expansion without the terms whose coefficients are at most ``tolerance``."""
         keep = np.abs(self.coef).max(axis=1, initial=0.0) > tolerance
-        return self._with(self.vectors[keep], self.coef[keep])
+        return self.with_terms(self.vectors[keep], self.coef[keep])
 
     def merge(self) -> KernelExpansion:
         """Return the same function with equal vectors joined into one term."""
         vectors, which = np.unique(self.vectors, axis=0, return_inverse=True)
         coef = np.zeros((len(vectors), self.n_outputs))
         np.add.at(coef, which.ravel(), self.coef)
-        return self._with(vectors, coef)
+        return self.with_terms(vectors, coef)
 
-    def _with(self, vectors: np.ndarray, coef: np.ndarray) -> KernelExpansion:
+    def with_terms(
+        self, vectors: np.ndarray, coef: np.ndarray, intercept: Any = None
+    ) -> KernelExpansion:
+        """Return an expansion with other kernel terms, and the same or another intercept.
+
+        Kernel, linear part and vote are those of this one.
+        """
         return KernelExpansion(
-            vectors, coef, self.intercept, self.kernel, vote_classes=self.vote_classes
+            vectors,
+            coef,
+            self.intercept if intercept is None else intercept,
+            self.kernel,
+            vote_classes=self.vote_classes,
+            linear=self.linear,
         )
+
+    def without_linear(self, why: str) -> KernelExpansion:
+        """Return this expansion if it has no linear part; else a ValueError that says why."""
+        if self.linear is not None:
+            raise ValueError(f"{why}, and the linear part that this model has would be lost.")
+        return self
 
     def to_dict(self) -> dict[str, Any]:
         """Describe the expansion as plain data (numbers, strings, lists)."""
-        return {
+        description: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "kernel": self.kernel.to_dict(),
@@ -230,28 +267,14 @@ class KernelExpansion:
             "coef": self.coef.tolist(),
             "vectors": self.vectors.tolist(),
         }
+        if self.linear is not None:
+            description["linear"] = self.linear.tolist()
+        return description
 
     @classmethod
     def from_dict(cls, data: Any) -> KernelExpansion:
         """Rebuild an expansion from :meth:`to_dict`; a clear ``ValueError`` if it is damaged."""
-        needed = ("kernel", "n_features", "vote_classes", "intercept", "coef", "vectors")
-        data = check_format(data, "kernel expansion", FORMAT, VERSION, needed)
-        n_features, vote_classes = data["n_features"], data["vote_classes"]
-        if not is_integer(n_features) or n_features < 1:
-            raise ValueError(
-                "The kernel expansion is damaged: n_features is not a positive number."
-            )
-        if vote_classes is not None and not is_integer(vote_classes):
-            raise ValueError("The kernel expansion is damaged: vote_classes is not a number.")
-        outputs = data["intercept"]
-        if not isinstance(outputs, list) or not outputs:
-            raise ValueError("The kernel expansion is damaged: intercept is not a list of numbers.")
-        what = "kernel expansion"
-        intercept = number_rows([outputs], len(outputs), what, "intercept")[0]
-        coef = number_rows(data["coef"], len(outputs), what, "coef")
-        vectors = number_rows(data["vectors"], n_features, what, "vectors")
-        kernel = Kernel.from_dict(data["kernel"])
-        return cls(vectors, coef, intercept, kernel, vote_classes=vote_classes)
+        return cls(**parts_from_dict(data))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the expansion as readable JSON with a checksum, all of it or nothing."""

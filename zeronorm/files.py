@@ -150,7 +150,12 @@ def read_model(path: str | os.PathLike[str], from_dict: Callable[[Any], Read]) -
 
 
 def check_format(
-    data: Any, what: str, name: str, version: int, needed: Iterable[str]
+    data: Any,
+    what: str,
+    name: str,
+    version: int,
+    needed: Iterable[str],
+    optional: Iterable[str] = (),
 ) -> dict[str, Any]:
     """Return the content of a model file of this format, version and these keys.
 
@@ -162,7 +167,7 @@ def check_format(
         raise ValueError(
             f"This file has version {data.get('version')!r}; this zeronorm reads {version}."
         )
-    data = without_checksum(data, ("format", "version", *needed))
+    data = without_checksum(data, ("format", "version", *needed, *optional))
     missing = [key for key in needed if key not in data]
     if missing:
         raise ValueError(f"The {what} is damaged: {', '.join(missing)} missing.")

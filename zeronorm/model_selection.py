@@ -14,11 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 
 
 def count_terms(estimator: Any) -> int:
-    """Count the kernel terms of a fitted classifier: ours, an SVC, or the last of a pipeline."""
+    """Count the kernel terms of a fitted classifier: ours, an SVC, or the last of a pipeline.
+
+    The inner products of a linear part, one for each output, are counted with them.
+    """
     if isinstance(estimator, Pipeline):
         estimator = estimator[-1]
     if hasattr(estimator, "n_terms_"):
-        return int(estimator.n_terms_)
+        return int(estimator.n_terms_) + len(getattr(estimator, "linear_coef_", ()))
     if hasattr(estimator, "support_"):
         return len(estimator.support_)
     raise ValueError(f"{type(estimator).__name__} has no kernel terms to count.")

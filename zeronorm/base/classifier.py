@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from zeronorm.base.guard import KernelFit, guessing_message
 from zeronorm.base.labels import check_sample_weight, class_codes, class_weights, signed_targets
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.training_set import Learned, TrainingRows, check_cost
+from zeronorm.base.training_set import Learned, TrainingRows, check_cost, store_expansion
 from zeronorm.checks import all_or_nothing, check_positive
 from zeronorm.decisions import Classes, check_finite
 from zeronorm.exceptions import PoorFitWarning
@@ -138,16 +138,12 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _store(self, learned: Learned, classes: np.ndarray) -> None:
         """Set the fitted attributes."""
-        self.expansion_ = learned.expansion
+        store_expansion(self, learned.expansion)
         self.classes_ = classes
         if learned.support is not None:
             self.support_ = learned.support
         else:
             self.__dict__.pop("support_", None)  # of an earlier fit
-        self.support_vectors_ = self.expansion_.vectors
-        self.dual_coef_ = self.expansion_.coef.T
-        self.intercept_ = self.expansion_.intercept
-        self.n_terms_ = self.expansion_.n_terms
         self.n_iter_ = learned.n_iter
         self.objective_ = learned.objective
         self.history_ = learned.history

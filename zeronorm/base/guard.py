@@ -96,7 +96,7 @@ class KernelFit:
 
     def predicted(self, indices: np.ndarray) -> np.ndarray:
         """Classes of training rows."""
-        return self._of_values(self._values(self.learned, indices), self.learned)
+        return self._of_values(self._values(self.learned, indices), self.learned, indices)
 
     def judged_alone(self, indices: np.ndarray) -> np.ndarray:
         """Classes of training rows, each judged without the term that is the row itself."""
@@ -107,12 +107,12 @@ class KernelFit:
             own = [(i, terms[row]) for i, row in enumerate(rows) if row in terms]
             if own:
                 values[tuple(np.transpose(own))] = 0.0
-        return self._of_values(values, self.learned)
+        return self._of_values(values, self.learned, indices)
 
     def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
         """Classes of some rows by the classifier fitted on others, which stand for all."""
         again = self.learn_again(self.training.sample(learn))
-        return self._of_values(self._values(again, judge), again)
+        return self._of_values(self._values(again, judge), again, judge)
 
     def reference(self, indices: np.ndarray) -> tuple[Any, str]:
         """Rows and rbf, or the kernel's own values where the rows are not plain features."""
@@ -127,8 +127,8 @@ class KernelFit:
     def _values(self, learned: Learned, indices: np.ndarray) -> np.ndarray:
         return learned.expansion.kernel_values(self.training.data[indices])
 
-    def _of_values(self, values: np.ndarray, learned: Learned) -> np.ndarray:
-        scores = values @ learned.expansion.coef + learned.expansion.intercept
+    def _of_values(self, values: np.ndarray, learned: Learned, indices: np.ndarray) -> np.ndarray:
+        scores = learned.expansion.outputs_from(values, self.training.data[indices])
         return DecisionRule(max(2, scores.shape[1])).codes(scores)
 
 

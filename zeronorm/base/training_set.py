@@ -207,12 +207,33 @@ def gap_warning(name: str, gap: float, tolerance: float, advice: str = ADVICE) -
 
 
 def learned_expansion(
-    vectors: Any, coef: np.ndarray, intercept: np.ndarray, kernel: Kernel, objective: float
+    vectors: Any,
+    coef: np.ndarray,
+    intercept: np.ndarray,
+    kernel: Kernel,
+    objective: float,
+    linear: np.ndarray | None = None,
 ) -> KernelExpansion:
     """Put together what was learned; ValueError if it, or its objective, is not finite."""
-    if not all(np.isfinite(part).all() for part in (coef, intercept, objective)):
+    weights = 0.0 if linear is None else linear
+    if not all(np.isfinite(part).all() for part in (coef, intercept, weights, objective)):
         raise ValueError(
             "The solution is not finite: the data are too badly scaled for this kernel and C. "
             "Standardise the features, or take a smaller C."
         )
-    return KernelExpansion(vectors, coef, intercept, kernel)
+    return KernelExpansion(vectors, coef, intercept, kernel, linear=linear)
+
+
+def store_expansion(estimator: Any, expansion: KernelExpansion) -> None:
+    """Set the fitted attributes that show the parts of an expansion; none stays of another fit."""
+    estimator.expansion_ = expansion
+    estimator.n_terms_ = expansion.n_terms
+    estimator.support_vectors_ = expansion.vectors
+    estimator.dual_coef_ = expansion.coef.T
+    estimator.intercept_ = expansion.intercept
+    for name in ("linear_coef_", "metric_"):
+        estimator.__dict__.pop(name, None)
+    if expansion.linear is not None:
+        estimator.linear_coef_ = expansion.linear.T
+    if expansion.kernel.metric is not None:
+        estimator.metric_ = expansion.kernel.gamma * np.array(expansion.kernel.metric)

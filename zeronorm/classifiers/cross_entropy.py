@@ -209,7 +209,8 @@ class CrossEntropySVC(SparseKernelClassifier):
         return isinstance(self.candidates, KernelExpansion) or hasattr(self.candidates, "predict")
 
     def _given(self) -> KernelExpansion:
-        return KernelExpansion.from_estimator(self.candidates)
+        given = KernelExpansion.from_estimator(self.candidates)
+        return given.without_linear("The search is among kernel terms")
 
     def _is_precomputed(self) -> bool:
         if isinstance(self.candidates, KernelExpansion):

@@ -48,11 +48,8 @@ class GivenModel:
     def with_terms(
         self, vectors: np.ndarray, coef: np.ndarray, intercept: np.ndarray
     ) -> KernelExpansion:
-        """Return an expansion of the same kernel and shape with other terms."""
-        given = self.expansion
-        return KernelExpansion(
-            vectors, coef, intercept, given.kernel, vote_classes=given.vote_classes
-        )
+        """Return an expansion of the same kernel, linear part and shape with other terms."""
+        return self.expansion.with_terms(vectors, coef, intercept)
 
     def costs(self) -> np.ndarray:
         """C of every output.

@@ -26,6 +26,9 @@ SHARE = 0.1
 #: Relative progress of a step at which the vectors rest, as a share of ``tol``.
 RESTING = 1e-3
 
+#: Why a model with a linear part is refused by two of the methods.
+TRAINS_AGAIN = "Only method='reduced_set' and method='exact' train no coefficients again"
+
 #: Factor between the costs that the cross-entropy search tries, and most tries.
 COST_STEP, COST_TRIES = 3.0, 4
 
@@ -38,6 +41,8 @@ def place_vectors(reduction: Reduction, limits: Limits, *, train_again: bool) ->
     given = reduction.given
     n_given = given.expansion.n_terms
     check_can_move(given.expansion)
+    if train_again:
+        given.expansion.without_linear(TRAINS_AGAIN)
     most = limits.n_terms
     if most is None and limits.max_error is None:
         most = int(np.ceil(SHARE * n_given))
@@ -162,6 +167,7 @@ def search_among_vectors(
     """
     given, rows = reduction.given, reduction.rows
     assert rows is not None
+    given.expansion.without_linear(TRAINS_AGAIN)
     is_small = limits.n_terms is not None and not limits.excess(given.expansion.n_terms)
     if given.expansion.n_terms <= 1 or (is_small and limits.max_error is None):
         return reduction.as_it_is()

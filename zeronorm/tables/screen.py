@@ -45,7 +45,7 @@ def comparison_table(
     finals = [result.final for result in results]
     lines = {
         "error": [f"{_percent(r.error)} ± {100 * r.standard_error:.1f}" for r in results],
-        "kernel terms": [f"{table.model.n_terms_}" for table in models],
+        "kernel terms": [_terms(table) for table in models],
         "time to choose and fit": [_duration(final.seconds) for final in finals],
         "time to predict 100 000 rows": [_duration(r.prediction_seconds) for r in results],
         "size of the saved model": [_size(len(model.to_json().encode())) for model in models],
@@ -84,6 +84,11 @@ def _guessing(classes: Target) -> str:
 
 def _short(number: float) -> str:
     return f"{float(f'{number:.2g}'):g}"  # two digits, and 100 rather than 1e+02
+
+
+def _terms(table: TableModel) -> str:
+    has_linear = table.model.expansion_.linear is not None
+    return f"{table.model.n_terms_} and a linear part" if has_linear else f"{table.model.n_terms_}"
 
 
 def _percent(share: float) -> str:
