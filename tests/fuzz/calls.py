@@ -59,7 +59,7 @@ PARAMETERS = {
     "kernel": (["linear", "poly", "rbf", "sigmoid", "precomputed"],
                ["gauss", None, 3, ["rbf"]]),
     "lam": ([1e-300, 1e-12, 0.1, 10.0, 1e12, 1e300, "gcv"], [0.0, -1.0, np.nan, None, "small"]),
-    "learn_gamma": ([True, False], ["yes", None]),
+    "learn_gamma": ([True, False, "metric"], ["yes", None]),
     "max_error": ([0.0, 1e-12, 0.05, 0.5, 0.999], [-0.1, 1.0, np.nan, "small"]),
     "max_iter": ([1, 2, 10], [0, -1, 2.5, np.nan, None, "many"]),
     "method": (["reduced_set", "modified", "cross_entropy", "exact"], ["magic", None, 3]),

@@ -38,12 +38,16 @@ class VectorLearner:
         The rows.
     random : RandomState
         Draws samples and candidates.
-    learn_gamma : bool
-        Whether the width is learned too.
+    learn_gamma : bool or "metric"
+        Whether the width is learned too, or one width for each feature.
     """
 
     def __init__(
-        self, training: TrainingRows, random: np.random.RandomState, *, learn_gamma: bool = False
+        self,
+        training: TrainingRows,
+        random: np.random.RandomState,
+        *,
+        learn_gamma: bool | str = False,
     ) -> None:
         self.training, self.random, self.learn_gamma = training, random, learn_gamma
         self.samples = nested_samples(training.codes, random)
@@ -103,7 +107,7 @@ class VectorLearner:
         best: Prototypes | None = None
         for current in starts:
             self.descent = self.descend(current, steps, tolerance)
-            if best is None or current.value < best.value:
+            if best is None or current.penalised < best.penalised:
                 best, descent = current, self.descent
         assert best is not None
         self.descent = descent
@@ -162,7 +166,7 @@ def learn_vectors(
     n_init: int,
     max_iter: int,
     tol: float,
-    learn_gamma: bool = False,
+    learn_gamma: bool | str = False,
     start: Callable[[VectorLearner], Prototypes] | None = None,
 ) -> Learned:
     """Learn vectors from several starts, greedy ones by default, and keep the best."""

@@ -23,7 +23,7 @@ constant ridge on the diagonal of K^z keeps it invertible when vectors meet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -32,6 +32,7 @@ from scipy.optimize import minimize
 
 from zeronorm.blocks import row_blocks
 from zeronorm.kernels import Kernel
+from zeronorm.learned.widths import GAMMA_RANGE, further_variables, prior
 from zeronorm.solvers.design import Design, per_output
 from zeronorm.solvers.gram import factor, whitened
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
@@ -40,9 +41,6 @@ from zeronorm.solvers.solution import Solution
 
 #: Ridge on K^z, as a share of the mean diagonal of the kernel.
 RIDGE = 1e-8
-
-#: A learned width changes by at most this factor in one descent.
-GAMMA_RANGE = 100.0
 
 #: Most steps, and the relative progress to stop at, while the set of vectors still grows.
 GROWING_STEPS, GROWING_TOLERANCE = 15, 1e-5
@@ -222,6 +220,11 @@ class Prototypes:
         return self.solution.value
 
     @property
+    def penalised(self) -> float:
+        """What the descent that learns a metric lowers: the objective with the metric's prior."""
+        return self.value + prior(self.kernel)
+
+    @property
     def intercept(self) -> np.ndarray:
         """Constant of each output."""
         return self.solution.intercept
@@ -232,15 +235,20 @@ class Prototypes:
 
     def gradient(self) -> tuple[np.ndarray, float]:
         """Return the derivatives of the objective by the vectors and by gamma."""
+        return self._differentiate(self.kernel.derivatives)
+
+    def width_gradient(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the derivatives of the objective by the vectors and by the log widths."""
+        return self._differentiate(self.kernel.width_derivatives)
+
+    def _differentiate(self, derivatives: Callable[..., tuple[np.ndarray, Any]]) -> Any:
         rows, signed_dual = self._active_rows()
-        by_rows, gamma_rows = self.kernel.derivatives(
+        by_rows, width_rows = derivatives(
             self.X[rows], self.vectors, signed_dual @ self.coef.T, self.values[rows]
         )
         # Each vector is on both sides of K^z, which makes up for the half.
-        by_gram, gamma_gram = self.kernel.derivatives(
-            self.vectors, self.vectors, self.coef @ self.coef.T
-        )
-        return by_gram - by_rows, 0.5 * gamma_gram - gamma_rows
+        by_gram, width_gram = derivatives(self.vectors, self.vectors, self.coef @ self.coef.T)
+        return by_gram - by_rows, 0.5 * width_gram - width_rows
 
     def _active_rows(self) -> tuple[Any, np.ndarray]:
         """Rows with a dual variable: those beyond the margin have none."""
@@ -252,40 +260,36 @@ class Prototypes:
             else (rows, signed_dual[rows])
         )
 
-    def descend(self, *, max_steps: int, tolerance: float, learn_gamma: bool = False) -> Descent:
-        """Move the vectors downhill (L-BFGS), and the width with them if asked.
+    def descend(
+        self, *, max_steps: int, tolerance: float, learn_gamma: bool | str = False
+    ) -> Descent:
+        """Move the vectors downhill (L-BFGS), and the width, or a "metric", with them if asked.
 
         Stops when a step lowers the objective by less than ``tolerance``, relatively.
         """
         first, shape, size = self.kernel, self.vectors.shape, self.vectors.size
         if first.is_constant:
             return Descent(0, 0.0)
-        # One unit of the search is the length over which the kernel changes.
-        unit = 1.0 / np.sqrt(first.gamma) if first.name == "rbf" else 1.0
+        unit, widths = _unit(first), further_variables(first, shape[1], learn_gamma)
         scale = max(abs(self.value), np.finfo(float).tiny)
-        best = self.value, self.kernel, self.vectors, self.coef
+        best = self.value + widths.prior(first), first, self.vectors, self.coef
 
         def at(point: np.ndarray) -> tuple[float, np.ndarray]:
             nonlocal best
-            kernel = first
-            if learn_gamma:
-                kernel = first.with_gamma(first.gamma * float(np.exp(point[-1])))
-            self.move(kernel, unit * point[:size].reshape(shape), self.coef)
-            if self.value < best[0]:
-                best = self.value, self.kernel, self.vectors, self.coef
-            by_vectors, by_gamma = self.gradient()
-            slope = unit * by_vectors.ravel()
-            if learn_gamma:
-                slope = np.append(slope, kernel.gamma * by_gamma)
-            return self.value / scale, slope / scale
+            kernel, vectors = widths.kernel(point[size:]), unit * point[:size].reshape(shape)
+            self.move(kernel, vectors, self.coef)
+            value = self.value + widths.prior(kernel)
+            if value < best[0]:
+                best = value, self.kernel, self.vectors, self.coef
+            by_vectors, by_widths = widths.gradient(self)
+            return value / scale, np.append(unit * by_vectors, by_widths) / scale
 
-        start, bounds = self.vectors.ravel() / unit, None
-        if learn_gamma:
-            start = np.append(start, 0.0)
+        start, bounds = np.append(self.vectors / unit, np.zeros(widths.count)), None
+        if widths.count:
             reach = np.log(GAMMA_RANGE)
-            bounds = [(None, None)] * size + [(-reach, reach)]
+            bounds = [(None, None)] * size + [(-reach, reach)] * widths.count
         options = {"maxiter": max_steps, "ftol": tolerance, "gtol": 0.0, "maxcor": 20}
-        trail = [self.value]
+        trail = [best[0]]
         minimize(
             at,
             start,
@@ -295,7 +299,7 @@ class Prototypes:
             options=options,
             callback=lambda _: trail.append(best[0]),
         )
-        if self.value > best[0]:
+        if self.value + widths.prior(self.kernel) > best[0]:
             self.move(*best[1:])
         last = trail[-LAST_STEPS:]
         steps, progress = len(trail) - 1, (last[0] - last[-1]) / scale / max(1, len(last) - 1)
@@ -321,3 +325,14 @@ class Prototypes:
             vectors = np.vstack([self.vectors, candidates[[gain.argmax()]]])
             self.move(self.kernel, vectors, np.vstack([self.coef, np.zeros_like(self.coef[:1])]))
         return count
+
+
+def _unit(kernel: Kernel) -> Any:
+    """Return the unit of the search: the length over which the kernel changes."""
+    if kernel.name != "rbf":
+        return 1.0
+    unit = 1.0 / np.sqrt(kernel.gamma)
+    if kernel.metric is None:
+        return unit
+    metric = np.array(kernel.metric)
+    return unit / np.sqrt(np.where(metric > 0, metric, 1.0))
