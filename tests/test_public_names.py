@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 
 import zeronorm
 from tests.data import moons
+from zeronorm.kernels import Kernel
 
 #: Parameters (the first without names), fitted attributes, methods of its own.
 ESTIMATORS = {
@@ -160,8 +161,8 @@ ESTIMATORS = {
             "random_state=None, tol=0.0001"
         ),
         (
-            "classes_ dual_coef_ expansion_ history_ intercept_ n_features_in_ n_iter_ n_terms_ "
-            "objective_ support_vectors_"
+            "classes_ dual_coef_ expansion_ history_ intercept_ metric_ n_features_in_ n_iter_ "
+            "n_terms_ objective_ support_vectors_"
         ),
         "decision_function fit predict score set_fit_request set_score_request",
     ),
@@ -216,10 +217,11 @@ ESTIMATORS = {
     ),
 }
 
-#: Settings that make a fit quick.
+#: Settings that make a fit quick, or show an attribute that is not always there.
 LIGHT = {
     "CrossEntropySVC": {"sample_size": 20, "max_iter": 3},
     "SVCReducer": {"estimator": SVC(), "n_terms": 3},
+    "SparseLargeMarginClassifier": {"learn_gamma": "metric"},
     "SparseSVC": {"C": [1.0, 10.0], "cv": 2, "max_iter": 5, "n_init": 1},
 }
 
@@ -257,3 +259,25 @@ def test_parameters_attributes_and_methods_are_what_they_were(name):
         model.fit(*moons(60))
     fitted = {a for a in vars(model) if a.endswith("_") and not a.startswith("_")}
     assert fitted >= set(attributes.split())
+
+
+def test_the_expansion_and_its_kernel_are_what_they_were():
+    found = str(inspect.signature(zeronorm.KernelExpansion)).replace("'", "")
+    assert found == (
+        "(vectors: Any, coef: Any, intercept: Any, kernel: Kernel, *, "
+        "vote_classes: int | None = None, linear: Any = None) -> None"
+    )
+    expansion = zeronorm.KernelExpansion([[0.0, 1.0]], [1.0], 0.0, Kernel("rbf"), linear=[1.0, 2.0])
+    for name in (
+        "vectors coef intercept kernel vote_classes linear n_terms n_outputs n_features n_products "
+        "kernel_name decision_function outputs outputs_from scores kernel_values prune merge "
+        "with_terms to_dict from_dict save load from_estimator from_svc"
+    ).split():
+        assert hasattr(expansion, name)
+    names = ["name", "gamma", "degree", "coef0", "function", "metric"]
+    assert list(inspect.signature(Kernel).parameters) == names
+    for name in (
+        "matrix prepare diagonal gradient derivatives log_width_gradient width_derivatives "
+        "with_gamma with_metric to_dict from_dict from_params"
+    ).split():
+        assert hasattr(Kernel, name)
