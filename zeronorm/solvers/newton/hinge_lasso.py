@@ -247,7 +247,7 @@ class _Descent(HingeDescent):
         gradient = -self.design.adjoint(self.hinge.target * self.row_dual)
         gradient[:-1] += self.term_dual + self.form @ self.point[:-1]
         free = np.flatnonzero((self.row_dual > 0) & (self.row_dual < self.hinge.cost))
-        matrix = self.design.gram(free, self.loss.stiffness[free])
+        matrix = self.design.gram(self.loss.stiffness[free], free)
         matrix[:-1, :-1] += self.form
         diagonal = np.append(np.where(self.is_zero, self.loss.stiffness[self.n_rows :], 0.0), 0.0)
         matrix.flat[:: len(matrix) + 1] += diagonal + self.ridge

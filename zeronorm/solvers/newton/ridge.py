@@ -86,7 +86,7 @@ class RidgeDescent(HingeDescent):
 
     def _many_rows(self, free: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """Solve the equations of the weights."""
-        matrix = self.design.gram(free, self.loss.stiffness[free])
+        matrix = self.design.gram(self.loss.stiffness[free], free)
         diagonal = matrix.diagonal()
         largest = float(diagonal.max())
         if largest > ILL_CONDITIONED and diagonal[:-1].max(initial=0.0) > ILL_CONDITIONED:

@@ -144,7 +144,7 @@ class _Descent(HingeDescent):
         gradient = -self.design.adjoint(self.hinge.target * self.dual)
         gradient[:-1] += self.penalty * np.sign(self.point[:-1])
         on_margin = np.flatnonzero((self.dual > 0) & (self.dual < self.hinge.cost))
-        matrix = self.design.gram(on_margin, self.loss.stiffness[on_margin])
+        matrix = self.design.gram(self.loss.stiffness[on_margin], on_margin)
         matrix.flat[:: len(matrix) + 1] += RIDGE * max(matrix.diagonal().max(), self.penalty)
         step = np.linalg.solve(matrix, -gradient)
         return step, self.slack_change(step)

@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve
 from scipy.sparse.linalg import LinearOperator, cg
 
 from zeronorm.solvers.design import Design, column_sizes
@@ -88,7 +87,6 @@ class _Descent(NewtonDescent):
 
     def __init__(self, design: Design, target: np.ndarray, loss: Probit, point: np.ndarray) -> None:
         self.design, self.target, self.loss = design, target, loss
-        self.all_rows = np.arange(len(target))
         self.move(point, -target * design.apply(point))
 
     def move(self, point: np.ndarray, slack: np.ndarray, *known: Any) -> None:
@@ -119,18 +117,18 @@ class _Descent(NewtonDescent):
         if len(self.gradient) > MANY_COLUMNS:
             inner = self._conjugate_gradients(curvature, total)
         else:
-            matrix = self.design.gram(self.all_rows, curvature)
+            matrix = self.design.gram(curvature)
             border, matrix = matrix[-1, :-1], matrix[:-1, :-1]
             # What rounding can hide goes on the diagonal; the certificate does not depend on it.
             hidden = 1e-15 * len(matrix) * float(matrix.diagonal().max(initial=0.0))
-            matrix = matrix - np.outer(border, border / total)
+            matrix -= np.outer(border, border / total)
             matrix.flat[:: len(matrix) + 1] += 1.0 + hidden
             if not np.isfinite(matrix).all():
                 raise ValueError(
                     "The squares of the kernel values overflow; scale the features (for example "
                     "with StandardScaler) or take another kernel."
                 )
-            inner = solve(matrix, -self.gradient, assume_a="pos", check_finite=False)
+            inner = np.linalg.solve(matrix, -self.gradient)
         change = self.design.apply(np.append(inner, 0.0))
         shift = -float(curvature @ change) / total
         return np.append(inner, shift), -self.target * (change + shift)
