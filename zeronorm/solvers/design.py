@@ -70,12 +70,10 @@ class Design:
         return products
 
     def take(self, rows: np.ndarray) -> np.ndarray:
-        """Scaled columns of a few rows, with the last one of ones."""
-        some = np.empty((len(rows), self.values.shape[1] + 1))
-        some[:, -1] = 1.0
-        np.take(self.values, rows, axis=0, out=some[:, :-1], mode="clip")  # which needs no buffer
+        """Scaled columns of a few rows, without the ones."""
+        some = self.values[rows]
         if self.scale is not None:
-            some[:, :-1] *= self.scale
+            some *= self.scale
         return some
 
     def gram(self, weights: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
