@@ -27,7 +27,7 @@ import numpy as np
 from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.outputs import join_certified
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.training_set import Fit, Learned, TrainingProblem
+from zeronorm.base.training_set import ChosenTerms, Learned, TrainingProblem
 from zeronorm.checks import check_integer, check_positive, is_number
 from zeronorm.kernels import Kernel
 from zeronorm.solvers.newton.gcv import criteria, hat_matrix, working_problem
@@ -175,7 +175,7 @@ class IRWLSClassifier(SparseKernelClassifier):
             gammas = sorted(map(float, self.gamma))
         return [replace(kernel, gamma=gamma) for gamma in gammas]
 
-    def _solve(self, problem: TrainingProblem) -> Fit:
+    def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         training = problem.training
         path: dict[str, list[float]] = {
             key: [] for key in ("gamma", "lam", "gcv", "loo", "trace", "terms", "gap")

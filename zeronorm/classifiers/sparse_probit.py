@@ -27,7 +27,7 @@ from typing import Any
 
 from zeronorm.base.outputs import join_reweighted
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.training_set import Fit, TrainingProblem
+from zeronorm.base.training_set import ChosenTerms, TrainingProblem
 from zeronorm.checks import check_integer
 from zeronorm.classifiers.probabilistic import ProbabilisticClassifier
 from zeronorm.solvers.losses import Probit
@@ -132,7 +132,7 @@ class SparseProbitClassifier(ProbabilisticClassifier):
         super()._check_parameters()
         check_integer("max_iter", self.max_iter, least=1)
 
-    def _solve(self, problem: TrainingProblem) -> Fit:
+    def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         # The probabilities of one class against the rest need the rows as they are: no factors.
         loss = Probit(problem.cost)
         results = [
