@@ -8,7 +8,7 @@ from zeronorm.solvers.intercept import central_intercept
 from zeronorm.solvers.linear_programs.hinge_lp import solve_one_norm
 from zeronorm.solvers.newton.hinge_lasso import HingeLasso
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
-from zeronorm.solvers.newton.smooth_hinge import SmoothHingePath
+from zeronorm.solvers.newton.smooth_hinge_lasso import SmoothHingeLasso
 
 
 def loss(b, values, target, cost, width):
@@ -63,7 +63,7 @@ def linear_program(values, target, cost):
 
 
 def smooth(values, target, cost):
-    found = SmoothHingePath(values, target, cost, 1e-4).solve(1.0, max_steps=50)
+    found = SmoothHingeLasso(values, target, cost, 1e-4).solve(1.0, max_steps=50)
     return found.coef, found.intercept
 
 

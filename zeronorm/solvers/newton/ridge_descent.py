@@ -1,4 +1,4 @@
-"""The smoothed hinge with a ridge penalty on a design: one Newton step of it.
+"""Newton steps on a smoothed hinge with a ridge penalty: for hinge_ridge and rounded_hinge.
 
     F(v, b) = 1/2 |v|^2 + sum_i loss_i(1 - y_i (Phi v + b)_i)
 

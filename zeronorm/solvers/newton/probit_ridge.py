@@ -1,8 +1,9 @@
-"""A ridge penalty and a smooth convex loss of the margins, solved to a certificate.
+"""Probit loss and ridge penalty, to a certificate: the rounds of SparseProbitClassifier.
 
-One round of reweighting with Lambda = diag(1 / scale), for one output:
+One round of reweighting with Lambda = diag(1 / scale), for one output, N being the normal
+distribution function:
 
-    min over alpha, b   F = 1/2 alpha' Lambda alpha + sum_i c_i loss(y_i (K alpha + b)_i).
+    min over alpha, b   F = 1/2 alpha' Lambda alpha - sum_i c_i log N(y_i (K alpha + b)_i).
 
 With alpha = sqrt(scale) * v this is 1/2 |v|^2 + a convex function of (v, b). Method: Newton steps
 with a line search. Certificate: the function of v that is left when b is chosen best is convex
@@ -38,7 +39,7 @@ MANY_COLUMNS, INEXACT, MOST_PRODUCTS = 500, 0.1, 50
 ENOUGH, SHORTEST = 1e-4, 1e-10
 
 
-class SmoothRidge:
+class ProbitRidge:
     """The weighted problem for the reweighting loop.
 
     Parameters

@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.optimize import LinearConstraint, minimize
 from sklearn.svm import LinearSVC
 
-from zeronorm.solvers.newton.squared_slack import ColumnDescent, GramDescent
+from zeronorm.solvers.newton.squared_hinge_ridge import ColumnDescent, GramDescent
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
