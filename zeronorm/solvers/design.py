@@ -71,7 +71,7 @@ class Design:
 
     def take(self, rows: np.ndarray) -> np.ndarray:
         """Scaled columns of a few rows, without the ones."""
-        some = self.values[rows]
+        some = self.values.take(rows, axis=0)
         if self.scale is not None:
             some *= self.scale
         return some
@@ -89,7 +89,7 @@ class Design:
         roots, size = np.sqrt(weights), self.values.shape[1] + 1
         gram = np.zeros((size, size))
         for part in blocks(len(roots)):
-            some = self.values[part] if rows is None else self.values[rows[part]]
+            some = self.values[part] if rows is None else self.values.take(rows[part], axis=0)
             block = np.empty((len(some), size))
             np.multiply(some, roots[part, None], out=block[:, :-1])
             block[:, -1] = roots[part]

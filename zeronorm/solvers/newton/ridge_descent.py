@@ -41,7 +41,8 @@ class RidgeDescent(HingeDescent):
 
     def derivatives(self, step: np.ndarray, change: np.ndarray) -> tuple[float, float]:
         """First and second derivative of the ridge along a step."""
-        return float(self.point[:-1] @ step[:-1]), float(step[:-1] @ step[:-1])
+        weights = step[:-1]
+        return float(self.point[:-1] @ weights), float(weights @ weights)
 
     def move(self, point: np.ndarray, slack: np.ndarray, *known: Any) -> None:
         """Go to a point with these slacks, and see which rows are free there."""
