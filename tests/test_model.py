@@ -72,7 +72,7 @@ def test_copies_and_pickles(copied):
 def test_scorers_and_estimators_take_it():
     model = Model.from_estimator(SVC().fit(X, y))
     assert get_scorer("accuracy")(model, X, y) > 0.9
-    sparser = CrossEntropySVC(candidates=model, random_state=0, max_iter=2).fit(X, y)
+    sparser = CrossEntropySVC(candidates=model, random_state=0, sample_size=20).fit(X, y)
     assert sparser.n_terms_ < model.n_terms_
 
 

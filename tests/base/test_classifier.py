@@ -19,7 +19,7 @@ from tests.data import contradictory, iris, moons, noisy
 from zeronorm import ZeroNormSVC
 from zeronorm.base.candidates import AUTO_CANDIDATES, SparseKernelClassifier, first_equal
 from zeronorm.base.labels import class_weights, signed_targets
-from zeronorm.base.training_set import Fit
+from zeronorm.base.training_set import ChosenTerms
 from zeronorm.kernels import Kernel
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -44,7 +44,7 @@ class Recorder(SparseKernelClassifier):
         self.problem = problem
         coef = problem.targets[problem.indices]
         terms = np.arange(len(problem.indices))
-        return Fit(terms, coef, np.zeros(coef.shape[1]), 0.0, 1, {})
+        return ChosenTerms(terms, coef, np.zeros(coef.shape[1]), 0.0, 1, {})
 
 
 def decision(model, X):

@@ -15,7 +15,7 @@ from tests.data import cancer, contradictory, iris, moons, noisy
 from zeronorm import SparseProbitClassifier
 from zeronorm.datasets import make_ripley
 from zeronorm.solvers.losses import Probit
-from zeronorm.solvers.newton.smooth_ridge import SmoothRidge
+from zeronorm.solvers.newton.probit_ridge import ProbitRidge
 from zeronorm.solvers.reweighting.loop import Penalty, reweight
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -229,7 +229,7 @@ def test_annealing_ends_at_a_fixed_point_of_the_full_prior():
     """Going on from the result with the penalty as it is changes nothing."""
     X, y = moons()
     values = rbf_kernel(X, X, gamma=GAMMA)
-    problem = SmoothRidge(values, np.where(y == 1, 1.0, -1.0), Probit(np.ones(len(y))))
+    problem = ProbitRidge(values, np.where(y == 1, 1.0, -1.0), Probit(np.ones(len(y))))
     found = reweight(problem, Penalty(0.0, 2), max_rounds=300, tolerance=1e-8, anneal=True)
     assert 0 < len(found.terms) < 10
     # The update of the paper: the ridge problem with the weights 1 / alpha^2.

@@ -333,9 +333,10 @@ class TestDisplay:
             SparsityPathDisplay.from_estimator(given)
 
 
-def test_a_refit_forgets_the_last_fit(fitted):
+def test_a_refit_forgets_the_last_fit():
     """Fitted on other rows in between, the same estimator finds the same model again."""
-    model, X, y = fitted
+    X, y = moons()
+    model = SparseSVC(**QUICK).fit(X, y)
     again = clone(model).fit(X[:40] + 3.0, y[:40])
     other = again.support_vectors_
     again.fit(X, y)

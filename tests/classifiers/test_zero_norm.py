@@ -208,7 +208,7 @@ def penalty(coef, p, power, floor):
     return ((u + e) ** q - e**q).sum() / (power * q)
 
 
-@pytest.mark.parametrize("C", [0.1, 1.0, 10.0, 100.0])
+@pytest.mark.parametrize("C", [0.1, 2.0, 100.0])
 @pytest.mark.parametrize(
     ("variant", "p"),
     [(v, p) for v in "ABW" for p in (0.0, 0.5, 1.0, 1.5) if v == "A" or p <= 1.0],

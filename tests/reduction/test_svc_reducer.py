@@ -54,13 +54,12 @@ def test_decisions_are_kept(make, share, least, method):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("share", "least"), [(0.1, 0.95), (0.25, 0.99)])
-def test_decisions_are_kept_on_all_digits(share, least):
+def test_decisions_are_kept_on_all_digits():
     X, y = load_digits(return_X_y=True)
     svc = SVC().fit(X, y)
-    small = reduced(svc, n_terms=int(share * len(svc.support_)), max_iter=100)
-    assert small.n_terms_ <= share * len(svc.support_)
-    assert kept(small, svc, X) >= least
+    small = reduced(svc, n_terms=len(svc.support_) // 10, max_iter=100)
+    assert small.n_terms_ <= len(svc.support_) / 10
+    assert kept(small, svc, X) >= 0.95
 
 
 # What the methods compute.

@@ -49,16 +49,19 @@ def write_csv(path, header, rows):
 HEADER = ["size", "colour", "noise"]
 
 
-@pytest.fixture
-def data(tmp_path):
-    rows, labels = make_rows()
+def write_data(folder, n_rows=90):
+    rows, labels = make_rows(n_rows)
     names = ["no", "yes"]
     labelled = [[*row, names[label]] for row, label in zip(rows, labels, strict=True)]
-    return write_csv(tmp_path / "data.csv", [*HEADER, "answer"], labelled)
+    return write_csv(folder / "data.csv", [*HEADER, "answer"], labelled)
 
 
 @pytest.fixture
-def small_grid(monkeypatch):
+def data(tmp_path):
+    return write_data(tmp_path)
+
+
+def narrow_searches(monkeypatch):
     """Let the searches have one candidate each, so that a test takes no time."""
     monkeypatch.setattr(comparison, "SVC_C_VALUES", (1.0,))
     monkeypatch.setattr(comparison, "GAMMA_FACTORS", (1.0,))
@@ -66,6 +69,11 @@ def small_grid(monkeypatch):
     monkeypatch.setattr(sparse_svc, "C_VALUES", (1.0,))
     monkeypatch.setattr(sparse_svc, "GAMMA_FACTORS", (0.3,))
     monkeypatch.setattr(sparse_svc, "SIZES", ((1, 2),))
+
+
+@pytest.fixture
+def small_grid(monkeypatch):
+    narrow_searches(monkeypatch)
 
 
 @pytest.fixture
@@ -89,6 +97,27 @@ def fit(run, small_grid):
     return call
 
 
+@pytest.fixture(scope="module")
+def saved_once(tmp_path_factory):
+    """The model that `fit` saves of `data`, learned once for all tests that use or spoil it."""
+    folder = tmp_path_factory.mktemp("saved")
+    options = ["--target", "answer", "--folds", "3", "--n-jobs", "1"]
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as stop:
+        narrow_searches(patch)
+        data, model = write_data(folder), folder / "model.json"
+        cli.main(["fit", str(data), *options, "--out", str(model)])
+    assert not stop.value.code
+    return model.read_bytes()
+
+
+@pytest.fixture
+def model(saved_once, tmp_path):
+    """A file with that model."""
+    path = tmp_path / "model.json"
+    path.write_bytes(saved_once)
+    return path
+
+
 class TestFit:
     def test_one_table_with_both_classifiers(self, fit, data):
         code, out, err = fit(data)
@@ -107,7 +136,8 @@ class TestFit:
         assert out.count("±") == 3  # twice in the table, once in what it says below
         assert out.count("90 rows") == 2
 
-    def test_the_full_grid(self, run, data):
+    def test_the_full_grid(self, run, tmp_path):
+        data = write_data(tmp_path, 30)
         code, out, _ = run("fit", data, "--target", "answer", "--folds", 3, "--n-jobs", 1)
         assert code == 0
         assert "kernel terms" in out
@@ -212,9 +242,8 @@ class TestRoundTrip:
         wrong = sum(p != e for p, e in zip(predictions[1:], expected, strict=True))
         assert wrong <= 9  # of 90; the gaps in the one telling column cost a few
 
-    def test_out_writes_the_same_as_the_screen_gets(self, fit, run, data, tmp_path):
-        model, out_path = tmp_path / "model.json", tmp_path / "predictions.csv"
-        fit(data, "--out", model)
+    def test_out_writes_the_same_as_the_screen_gets(self, run, data, model, tmp_path):
+        out_path = tmp_path / "predictions.csv"
         screen = run("predict", model, data)[1]
         code, out, err = run("predict", model, data, "--out", out_path)
         assert (code, out, err) == (0, "", "")
@@ -382,9 +411,8 @@ class TestBadInput:
             ("size,colour,noise\nbig,red,1\n", "line 2: 'big' in column 'size' is not a finite"),
         ],
     )
-    def test_new_rows(self, fit, run, data, tmp_path, content, sentence):
-        model, new, out_path = (tmp_path / name for name in ("model.json", "new.csv", "out.csv"))
-        fit(data, "--out", model)
+    def test_new_rows(self, run, model, tmp_path, content, sentence):
+        new, out_path = tmp_path / "new.csv", tmp_path / "out.csv"
         if content is not None:
             new.write_text(content)
         assert_one_sentence(*run("predict", model, new, "--out", out_path), sentence)
@@ -400,16 +428,13 @@ class TestBadInput:
         )
         assert_one_sentence(*run("predict", model, data), sentence)
 
-    def test_a_truncated_model_file(self, fit, run, data, tmp_path):
-        model = tmp_path / "model.json"
-        fit(data, "--out", model)
+    def test_a_truncated_model_file(self, run, data, model):
         text = model.read_text()
         model.write_text(text[: len(text) // 2])
         assert_one_sentence(*run("predict", model, data), "is damaged")
 
-    def test_a_model_whose_kernel_has_no_finite_values(self, fit, run, data, tmp_path):
-        model, out_path = tmp_path / "model.json", tmp_path / "out.csv"
-        fit(data, "--out", model)
+    def test_a_model_whose_kernel_has_no_finite_values(self, run, data, model, tmp_path):
+        out_path = tmp_path / "out.csv"
         document = json.loads(model.read_text())
         del document["checksum"]
         document["model"]["function"]["kernel"] |= {"name": "poly", "degree": 2.5}
@@ -419,25 +444,19 @@ class TestBadInput:
         assert not out_path.exists()
         assert_one_sentence(*run("predict", model, data), "no finite value")
 
-    def test_an_edited_model_file(self, fit, run, data, tmp_path):
-        model = tmp_path / "model.json"
-        fit(data, "--out", model)
+    def test_an_edited_model_file(self, run, data, model):
         model.write_text(model.read_text().replace('"no"', '"on"'))
         result = run("predict", model, data)
         assert_one_sentence(*result, 'edited it on purpose, remove the line .* "checksum"')
 
     @pytest.mark.parametrize("place", [0, 1])
-    def test_files_without_end(self, fit, run, data, tmp_path, place):
-        model = tmp_path / "model.json"
-        fit(data, "--out", model)
+    def test_files_without_end(self, run, data, model, place):
         arguments = [model, data]
         arguments[place] = "/dev/zero"
         sentence = ["/dev/zero is a device", "/dev/zero, line 1: longer than"][place]
         assert_one_sentence(*run("predict", *arguments), sentence)
 
-    def test_rows_from_a_pipe(self, fit, run, data, tmp_path):
-        model = tmp_path / "model.json"
-        fit(data, "--out", model)
+    def test_rows_from_a_pipe(self, run, data, model):
         source, sink = os.pipe()
         os.write(sink, data.read_bytes())
         os.close(sink)
@@ -462,14 +481,17 @@ class TestBadInput:
         assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
 
     @pytest.mark.parametrize("command", ["fit", "select", "predict"])
-    def test_an_output_that_is_full(self, fit, data, tmp_path, command):
-        model = tmp_path / "model.json"
-        fit(data, "--out", model)
-        options = ["--target", "answer", "--folds", "3", "--n-jobs", "1"]
-        arguments = [model, data] if command == "predict" else [data, *options]
+    def test_an_output_that_is_full(self, data, model, command):
+        options = {
+            "fit": [data, "--target", "answer", "--folds", "3", "--n-jobs", "1", "--terms", "1"],
+            "select": [data, "--target", "answer", "--folds", "3", "--n-jobs", "1"],
+            "predict": [model, data],
+        }
         program = [sys.executable, "-c", "from zeronorm.tables.cli import main; main()", command]
         with open("/dev/full", "w") as full:
-            done = subprocess.run([*program, *arguments], stdout=full, stderr=subprocess.PIPE)
+            done = subprocess.run(
+                [*program, *options[command]], stdout=full, stderr=subprocess.PIPE
+            )
         assert done.returncode == 2
         sentence = "zeronorm: Standard output cannot be written: No space left on device.\n"
         assert done.stderr.decode().endswith(sentence)

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from zeronorm.base.classifier import KernelClassifier
 from zeronorm.base.sampling import stratified_rows
 from zeronorm.base.training_set import (
-    Fit,
+    ChosenTerms,
     Learned,
     TrainingProblem,
     TrainingRows,
@@ -64,7 +64,7 @@ class SparseKernelClassifier(KernelClassifier):
     _kinds_of_candidates = ROWS_ONLY
 
     @abstractmethod
-    def _solve(self, problem: TrainingProblem) -> Fit:
+    def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         """Learn the expansion; parameters of the method itself are checked in here."""
 
     def _check_parameters(self) -> None:
@@ -76,18 +76,19 @@ class SparseKernelClassifier(KernelClassifier):
 
     def _learn(self, training: TrainingRows) -> Learned:
         problem = self._with_candidates(training)
-        fit = self._solve(problem)
+        chosen = self._solve(problem)
         support = None
         if problem.indices is not None:
-            support = training.rows[problem.indices[fit.terms]]
+            support = training.rows[problem.indices[chosen.terms]]
         expansion = learned_expansion(
-            problem.vectors[fit.terms],
-            fit.coef,
-            fit.intercept,
-            fit.kernel or problem.kernel,
-            fit.objective,
+            problem.vectors[chosen.terms],
+            chosen.coef,
+            chosen.intercept,
+            chosen.kernel or problem.kernel,
+            chosen.objective,
         )
-        return Learned(expansion, support, fit.objective, fit.n_iter, fit.history, fit.warning)
+        record = chosen.objective, chosen.n_iter, chosen.history, chosen.warning
+        return Learned(expansion, support, *record)
 
     def _with_candidates(self, training: TrainingRows) -> TrainingProblem:
         indices = self._choose_candidates(training)

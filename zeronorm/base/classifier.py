@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from zeronorm.base.guard import KernelFit, guessing_message
+from zeronorm.base.guard import CheckedExpansion, guessing_message
 from zeronorm.base.labels import check_sample_weight, class_codes, class_weights, signed_targets
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import Learned, TrainingRows, check_cost, store_expansion
@@ -78,7 +78,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             with np.errstate(all="ignore"):
                 training, classes = self._training_rows(X, y, sample_weight)
                 learned = self._learn(training)
-                fitted = KernelFit(training, learned, self._with_choices(learned)._learn)
+                fitted = CheckedExpansion(training, learned, self._with_choices(learned)._learn)
                 doubt = learned.doubt or guessing_message(type(self).__name__, fitted, classes)
             self._store(learned, classes)
         if learned.warning is not None:

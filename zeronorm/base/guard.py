@@ -1,20 +1,21 @@
 """A look at every fitted classifier: no model that only guesses goes out without a word.
 
-A model is suspicious if it is wrong on most training rows of some class, or more than half as often
-as guessing the commonest class. A row that is a term of the model is judged without that term: it
-says nothing about new rows, and with a narrow kernel nothing else is left.
+A model is suspicious (``_is_suspicious``) if it is wrong on most training rows of some class, or
+more than half as often as guessing the commonest class. A row that is a term of the model is judged
+without that term: it says nothing about new rows, and with a narrow kernel nothing else is left.
 
 Suspicion is cheap and no verdict: guessing may be the best that can be done. Only for a suspicious
-model a plain SVC is cross-validated, on few rows; if it is clearly better than guessing, by the
-rows on which one alone is right, a model that knows one class only is found out. Any other is
-cross-validated on the same rows. The warning comes if the SVC is clearly better than it, or if it
-is itself clearly better there than the model at hand: then something went wrong.
+model a plain SVC is cross-validated, on few rows (``_comparison``). If it is clearly better than
+guessing, by the rows on which one alone is right, a model that knows one class only is found out.
+Any other is cross-validated on the same rows. The warning comes if the SVC is clearly better than
+it, or if it is itself clearly better there than the model at hand: then something went wrong.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -44,7 +45,7 @@ REFERENCE_C, MAX_ITER, CLEARLY = 10.0, 100_000, 1.64
 WEIGHTS = 1e-6, 1e6
 
 
-class Fitted(Protocol):
+class CheckedModel(Protocol):
     """What is asked of a fitted classifier; rows are given by their indices, classes by codes."""
 
     codes: np.ndarray
@@ -66,7 +67,7 @@ class Fitted(Protocol):
         """Rows for an SVC, and its kernel."""
 
 
-class KernelFit:
+class CheckedExpansion:
     """A kernel expansion that was learned from training rows.
 
     Parameters
@@ -132,7 +133,7 @@ class KernelFit:
         return DecisionRule(max(2, scores.shape[1])).codes(scores)
 
 
-class LinearFit:
+class CheckedLinear:
     """A fitted scikit-learn classifier on features.
 
     Parameters
@@ -172,62 +173,90 @@ class LinearFit:
         return self.X[indices], "rbf"
 
 
-def guessing_message(name: str, fitted: Fitted, classes: np.ndarray) -> str | None:
+def guessing_message(name: str, model: CheckedModel, classes: np.ndarray) -> str | None:
     """Return a sentence if a model is no better than guessing, and better is possible.
 
     Parameters
     ----------
     name : str
         Name of the classifier.
-    fitted : Fitted
+    model : CheckedModel
         The model and its training rows.
     classes : ndarray
         Class labels, in the order of the codes.
     """
     random = np.random.RandomState(0)
-    indices = _some(fitted.codes, np.arange(len(fitted.codes)), LOOKED_AT, random)
-    codes, weight = fitted.codes[indices], _weight(fitted, indices)
-    right = fitted.judged_alone(indices) == codes
-    is_found = np.bincount(codes, weights=right) >= FOUND * np.bincount(codes)
-    share = np.bincount(codes, weights=weight) / weight.sum()
+    rows = _some(model.codes, np.arange(len(model.codes)), LOOKED_AT, random)
+    weight = _weight(model, rows)
+    share = np.bincount(model.codes[rows], weights=weight) / weight.sum()
     commonest, guessing = int(share.argmax()), 1.0 - float(share.max())
-    if is_found.all() and np.average(~right, weights=weight) < WRONG * guessing:
+    if not _is_suspicious(model, rows, guessing):
         return None
-    compared = _some(fitted.codes, indices, COMPARED, random)
-    codes, weight = fitted.codes[compared], _weight(fitted, compared)
+    compared = _some(model.codes, rows, COMPARED, random)
+    found = _comparison(model, compared, commonest, random)
+    if found is None:
+        return None
+
+    def wrong(right: np.ndarray) -> str:
+        return f"{100 * np.average(~right, weights=_weight(model, compared)):.1f} %"
+
+    again = "" if found.again is None else f", in cross-validation on {wrong(found.again)}"
+    return (
+        f"{name} has learned little: with {model.n_terms} terms it is wrong on "
+        f"{wrong(found.model)} of {len(compared)} training rows{again}. Always guessing "
+        f"{classes.tolist()[commonest]!r} is wrong on {100 * guessing:.1f} %, "
+        f"SVC(C={REFERENCE_C:g}) in cross-validation on {wrong(found.reference)}. {model.advice}"
+    )
+
+
+def _is_suspicious(model: CheckedModel, rows: np.ndarray, guessing: float) -> bool:
+    """Whether a model misses most of some class, or is wrong too often beside guessing."""
+    codes = model.codes[rows]
+    right = model.judged_alone(rows) == codes
+    is_found = np.bincount(codes, weights=right) >= FOUND * np.bincount(codes)
+    error = np.average(~right, weights=_weight(model, rows))
+    return not (is_found.all() and error < WRONG * guessing)
+
+
+@dataclass
+class _Comparison:
+    """Which rows are right: by the model, learned again without them (or None), by the SVC."""
+
+    model: np.ndarray
+    again: np.ndarray | None
+    reference: np.ndarray
+
+
+def _comparison(
+    model: CheckedModel, rows: np.ndarray, commonest: int, random: np.random.RandomState
+) -> _Comparison | None:
+    """Compare a suspicious model with a plain SVC; None where that does not convict it."""
+    codes = model.codes[rows]
     if np.bincount(codes).max() < 2:
         return None  # nothing to cross-validate with
-    found = fitted.predicted(compared)
-    count = int(np.clip(LEARNED // len(compared), FEWEST, MOST))
-    folds = [(compared[a], compared[b]) for a, b in stratified_folds(codes, count, random)]
+    count = int(np.clip(LEARNED // len(rows), FEWEST, MOST))
+    folds = [(rows[a], rows[b]) for a, b in stratified_folds(codes, count, random)]
     try:
-        reference = _cross_validated(_Reference(fitted), folds, fitted.codes)[compared]
+        reference = _cross_validated(_Reference(model), folds, model.codes)[rows]
     except ValueError:  # libsvm has no finite solution on these rows: nothing to compare with
         return None
     if not _is_clearly_better(reference, codes == commonest):
         return None
-
-    def wrong(right: np.ndarray) -> str:
-        return f"{100 * np.average(~right, weights=weight):.1f} %"
-
-    in_folds = ""
-    if len(np.unique(found)) > 1:
-        if not fitted.has_converged:
-            return None  # that was said already, and to learn again would take as long as before
-        model = _cross_validated(fitted.learned_again, folds, fitted.codes)[compared]
-        if not (_is_clearly_better(reference, model) or _is_clearly_better(model, found == codes)):
-            return None
-        in_folds = f", in cross-validation on {wrong(model)}"
-    return (
-        f"{name} has learned little: with {fitted.n_terms} terms it is wrong on "
-        f"{wrong(found == codes)} of {len(compared)} training rows{in_folds}. Always guessing "
-        f"{classes.tolist()[commonest]!r} is wrong on {100 * guessing:.1f} %, "
-        f"SVC(C={REFERENCE_C:g}) in cross-validation on {wrong(reference)}. {fitted.advice}"
-    )
+    predicted = model.predicted(rows)
+    right = predicted == codes
+    if len(np.unique(predicted)) == 1:
+        return _Comparison(right, None, reference)
+    if not model.has_converged:
+        return None  # that was said already, and to learn again would take as long as before
+    again = _cross_validated(model.learned_again, folds, model.codes)[rows]
+    if _is_clearly_better(reference, again) or _is_clearly_better(again, right):
+        return _Comparison(right, again, reference)
+    return None
 
 
-def _weight(fitted: Fitted, indices: np.ndarray) -> np.ndarray:
-    return rescaled_cost(fitted.codes, fitted.weight, indices, fitted.weight[indices])
+def _weight(model: CheckedModel, indices: np.ndarray) -> np.ndarray:
+    """Weights of some rows, those of a class with the sum of all its rows."""
+    return rescaled_cost(model.codes, model.weight, indices, model.weight[indices])
 
 
 def _is_clearly_better(one: np.ndarray, other: np.ndarray) -> bool:
@@ -263,11 +292,11 @@ def _cross_validated(
 class _Reference:
     """A plain SVC on the rows of a fitted classifier."""
 
-    def __init__(self, fitted: Fitted) -> None:
-        self.fitted = fitted
+    def __init__(self, model: CheckedModel) -> None:
+        self.model = model
 
     def __call__(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
-        data, kernel = self.fitted.reference(np.concatenate([learn, judge]))
+        data, kernel = self.model.reference(np.concatenate([learn, judge]))
         if kernel == "rbf" and not sparse.issparse(data):
             # libsvm's distances lose the digits that rows far from zero have in common.
             data = data - data.mean(axis=0)
@@ -277,7 +306,7 @@ class _Reference:
         variance = first.shape[1] * variance_of(first)
         # As gamma="scale", but where rounding leaves no variance, or it overflows.
         gamma = 1.0 / variance if 0.0 < variance < np.inf else 1.0
-        weight = _weight(self.fitted, learn)
+        weight = _weight(self.model, learn)
         svc = SVC(C=REFERENCE_C, kernel=kernel, gamma=gamma, max_iter=MAX_ITER)
-        svc.fit(first, self.fitted.codes[learn], np.clip(weight / weight.mean(), *WEIGHTS))
+        svc.fit(first, self.model.codes[learn], np.clip(weight / weight.mean(), *WEIGHTS))
         return svc.predict(rest)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.base.training_set import Fit, gap_warning
+from zeronorm.base.training_set import ChosenTerms, gap_warning
 from zeronorm.solvers.reweighting.loop import Reweighted
 
 #: How the records of the outputs are joined; what is not named is summed.
@@ -20,7 +20,7 @@ def join_outputs(
     histories: Sequence[dict[str, list[float]]],
     n_iter: int,
     warning: str | None = None,
-) -> Fit:
+) -> ChosenTerms:
     """Put the outputs together.
 
     Parameters
@@ -47,10 +47,12 @@ def join_outputs(
     history["terms"] = history["terms"].astype(np.intp)
     history["terms"][-1] = len(terms)  # outputs may share vectors
     objective = float(history["objective"][-1])
-    return Fit(terms, coef[terms], np.array(intercepts), objective, n_iter, history, warning)
+    return ChosenTerms(
+        terms, coef[terms], np.array(intercepts), objective, n_iter, history, warning
+    )
 
 
-def join_certified(parts: Sequence[Any], tolerance: float, name: str, advice: str) -> Fit:
+def join_certified(parts: Sequence[Any], tolerance: float, name: str, advice: str) -> ChosenTerms:
     """Put solutions with a certificate together; a warning if one has too large a gap."""
     return join_outputs(
         [part.coef for part in parts],
@@ -83,7 +85,7 @@ def change_warning(
 
 def join_reweighted(
     results: Sequence[Reweighted], tolerance: float, name: str, *, kind: str, if_stuck: str
-) -> Fit:
+) -> ChosenTerms:
     """Put the results of the reweighting loop together; a warning if one has not converged."""
     warning = change_warning(results, tolerance, name, kind=kind, if_stuck=if_stuck)
     fit = join_outputs(

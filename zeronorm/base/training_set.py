@@ -130,10 +130,11 @@ class TrainingProblem:
 
 
 @dataclass
-class Fit:
-    """What a method returns: terms (indices among the candidates), coefficients, and a record.
+class ChosenTerms:
+    """What ``_solve`` of a method returns: which candidates became terms, with what coefficients.
 
-    ``kernel`` is the one that the method has chosen, where that is its part.
+    ``terms`` are indices among the candidates; ``SparseKernelClassifier._learn`` makes of them a
+    :class:`Learned`. ``kernel`` is the one that the method has chosen, where that is its part.
     """
 
     terms: np.ndarray
@@ -148,7 +149,7 @@ class Fit:
 
 @dataclass
 class Learned:
-    """A finished model: the expansion, the rows that became terms (where they are), a record.
+    """What ``_learn`` returns: the expansion, the rows that became terms (if any), a record.
 
     ``warning`` says that a solver did not converge, ``doubt`` that the model is poor.
     """

@@ -28,7 +28,13 @@ from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.progress import progress_bar
 from zeronorm.base.sampling import deal_rows, stratified_rows
-from zeronorm.base.training_set import Fit, Learned, TrainingProblem, TrainingRows, gap_warning
+from zeronorm.base.training_set import (
+    ChosenTerms,
+    Learned,
+    TrainingProblem,
+    TrainingRows,
+    gap_warning,
+)
 from zeronorm.checks import check_integer, check_share, is_integer
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
@@ -264,7 +270,7 @@ class CrossEntropySVC(SparseKernelClassifier):
         # For a verdict on a suspicious model a rough search will do.
         return copy.copy(self).set_params(sample_size=30, max_iter=5, polish=False, verbose=0)
 
-    def _solve(self, problem: TrainingProblem) -> Fit:
+    def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         random = check_random_state(self.random_state)
         rows, cost = np.arange(len(problem.cost)), problem.cost
         if len(rows) > BLOCK_ROWS:
@@ -290,7 +296,7 @@ class CrossEntropySVC(SparseKernelClassifier):
             coef, intercept, loss, gap = score.coefficients(np.ones(len(rival), dtype=bool))
             used = np.flatnonzero(coef.any(axis=1))
             record = found.rounds, history, self._warning(found, gap)
-            fits.append(Fit(rival[used], coef[used], intercept, len(used) + loss, *record))
+            fits.append(ChosenTerms(rival[used], coef[used], intercept, len(used) + loss, *record))
         self.n_candidates_ = len(columns)
         return min(fits, key=lambda fit: fit.objective)
 

@@ -8,10 +8,10 @@ solved by least-squares problems with changing weights (3.7), on ever fewer term
 parameters chosen by generalised cross-validation (3.9) instead of repeated fits.
 
 Corrected from the paper: (3.1) and (3.4) as printed are not continuous, and the weights (3.6) are
-infinite or negative near the margin; see ``solvers/newton/smooth_hinge.py`` for the functions and
-the weights used, and ``solvers/newton/gcv.py`` for the hat matrix. The steps start from the vertex
-of the linear program that the problem becomes for δ → 0. Two things differ. The absolute value
-itself is minimised, not one that is smooth within δ: the method needs no smoothing, and terms
+infinite or negative near the margin; see ``solvers/newton/smooth_hinge_lasso.py`` for the functions
+and the weights used, and ``solvers/newton/gcv.py`` for the hat matrix. The steps start from the
+vertex of the linear program that the problem becomes for δ → 0. Two things differ. The absolute
+value itself is minimised, not one that is smooth within δ: the method needs no smoothing, and terms
 vanish exactly instead of being cut off below a threshold. And the intercept is a free constant; the
 paper appends a one to the inputs, which is a constant for the linear kernel only.
 """
@@ -27,11 +27,11 @@ import numpy as np
 from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.outputs import join_certified
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.training_set import Fit, Learned, TrainingProblem
+from zeronorm.base.training_set import ChosenTerms, Learned, TrainingProblem
 from zeronorm.checks import check_integer, check_positive, is_number
 from zeronorm.kernels import Kernel
 from zeronorm.solvers.newton.gcv import criteria, hat_matrix, working_problem
-from zeronorm.solvers.newton.smooth_hinge import SmoothHingePath
+from zeronorm.solvers.newton.smooth_hinge_lasso import SmoothHingeLasso
 from zeronorm.solvers.solution import Solution
 
 #: What "gcv" tries: λ in units of the smallest that leaves no term, gamma in those of "scale".
@@ -151,7 +151,7 @@ class IRWLSClassifier(SparseKernelClassifier):
                 )
             check_grid("gamma", self.gamma, ("gcv", "scale", "auto"))
 
-    def _lams(self, paths: list[SmoothHingePath]) -> list[float]:
+    def _lams(self, paths: list[SmoothHingeLasso]) -> list[float]:
         """Values of λ to look at, the largest first: a path that starts with few terms."""
         if isinstance(self.lam, str):
             # A constant kernel has no terms at any λ.
@@ -175,7 +175,7 @@ class IRWLSClassifier(SparseKernelClassifier):
             gammas = sorted(map(float, self.gamma))
         return [replace(kernel, gamma=gamma) for gamma in gammas]
 
-    def _solve(self, problem: TrainingProblem) -> Fit:
+    def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         training = problem.training
         path: dict[str, list[float]] = {
             key: [] for key in ("gamma", "lam", "gcv", "loo", "trace", "terms", "gap")
@@ -185,7 +185,7 @@ class IRWLSClassifier(SparseKernelClassifier):
             values = problem.values
             if kernel != training.kernel:
                 values = kernel.matrix(training.data, problem.vectors)
-            paths = [SmoothHingePath(values, *output, self.delta) for output in problem.outputs]
+            paths = [SmoothHingeLasso(values, *output, self.delta) for output in problem.outputs]
             for lam in self._lams(paths):
                 parts = [one.solve(lam, max_steps=self.max_iter) for one in paths]
                 found: dict[str, float] = {
@@ -214,7 +214,7 @@ class IRWLSClassifier(SparseKernelClassifier):
         return again
 
     def _judge(
-        self, parts: list[Solution], paths: list[SmoothHingePath], lam: float
+        self, parts: list[Solution], paths: list[SmoothHingeLasso], lam: float
     ) -> dict[str, float]:
         """Both criteria and the trace of the hat matrix, summed over the outputs."""
         total = {"gcv": 0.0, "loo": 0.0, "trace": 0.0}

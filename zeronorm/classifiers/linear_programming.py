@@ -17,7 +17,7 @@ from typing import Any
 from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.outputs import join_certified
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.training_set import Fit, TrainingProblem, own_class_factors
+from zeronorm.base.training_set import ChosenTerms, TrainingProblem, own_class_factors
 from zeronorm.solvers.linear_programs.hinge_lp import Box, solve_one_norm
 
 
@@ -119,7 +119,7 @@ class OneNormSVC(SparseKernelClassifier):
         factors = own_class_factors(targets)
         return [Box(signs, caps * more) for signs, more in zip(targets.T, factors.T, strict=True)]
 
-    def _solve(self, problem: TrainingProblem) -> Fit:
+    def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         parts = [
             solve_one_norm(problem.values, *output, box)
             for output, box in zip(problem.outputs, self._boxes(problem), strict=True)

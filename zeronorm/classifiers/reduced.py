@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state
 from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.sampling import fair_share, stratified_rows
-from zeronorm.base.training_set import Fit, TrainingProblem, TrainingRows, gap_warning
+from zeronorm.base.training_set import ChosenTerms, TrainingProblem, TrainingRows, gap_warning
 from zeronorm.checks import check_integer, check_terms
 from zeronorm.learned.prototypes import RIDGE, LargeMargin
 
@@ -140,7 +140,7 @@ class ReducedSVC(SparseKernelClassifier):
         least = fair_share(self.n_terms, len(found))
         return np.sort(indices[stratified_rows(present, self.n_terms, random, least=least)])
 
-    def _solve(self, problem: TrainingProblem) -> Fit:
+    def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         features, to_coef = problem.values, None
         if self.modified:
             to_coef = inverse_root(problem.gram("modified=True"))
@@ -154,7 +154,7 @@ class ReducedSVC(SparseKernelClassifier):
             "gap": np.array([solution.gap]),
         }
         terms = np.arange(len(coef))
-        return Fit(terms, coef, solution.intercept, solution.value, 1, history, warning)
+        return ChosenTerms(terms, coef, solution.intercept, solution.value, 1, history, warning)
 
 
 def inverse_root(gram: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ import numpy as np
 
 from zeronorm.base.outputs import join_outputs
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.training_set import Fit, TrainingProblem
+from zeronorm.base.training_set import ChosenTerms, TrainingProblem
 from zeronorm.checks import check_integer
 from zeronorm.classifiers.probabilistic import ProbabilisticClassifier
 from zeronorm.solvers.evidence.model import Basis, Logistic
@@ -139,7 +139,7 @@ class RelevanceVectorClassifier(ProbabilisticClassifier):
         super()._check_parameters()
         check_integer("max_iter", self.max_iter, least=1)
 
-    def _solve(self, problem: TrainingProblem) -> Fit:
+    def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         basis = Basis(problem.values, problem.cost)
         parts = [
             maximise_evidence(basis, Logistic(target, problem.cost), self.tol, self.max_iter)

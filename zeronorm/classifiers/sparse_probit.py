@@ -10,7 +10,7 @@ Figueiredo's EM algorithm takes the latent normal variables and the τ as missin
 Λ = diag(1/α_j²) and the latent means, M-step one ridge problem with Λ. In the E-step for τ alone
 the M-step is the whole weighted problem - Σ c_i log N(y_i f_i) + ½ αᵀΛα, which is the reweighting
 of Huang et al. (2010), (9), with the probit loss in place of the hinge: the same fixed points, far
-fewer rounds. It is solved by Newton steps (``solvers/newton/smooth_ridge.py``), smoothed at the
+fewer rounds. It is solved by Newton steps (``solvers/newton/probit_ridge.py``), smoothed at the
 size at which a term counts as zero (``solvers/reweighting``). The intercept has a flat prior.
 
 The prior has its largest value where there are no terms, and EM goes where its start leads it.
@@ -27,11 +27,11 @@ from typing import Any
 
 from zeronorm.base.outputs import join_reweighted
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.training_set import Fit, TrainingProblem
+from zeronorm.base.training_set import ChosenTerms, TrainingProblem
 from zeronorm.checks import check_integer
 from zeronorm.classifiers.probabilistic import ProbabilisticClassifier
 from zeronorm.solvers.losses import Probit
-from zeronorm.solvers.newton.smooth_ridge import SmoothRidge
+from zeronorm.solvers.newton.probit_ridge import ProbitRidge
 from zeronorm.solvers.reweighting.loop import Penalty, reweight
 
 
@@ -132,12 +132,12 @@ class SparseProbitClassifier(ProbabilisticClassifier):
         super()._check_parameters()
         check_integer("max_iter", self.max_iter, least=1)
 
-    def _solve(self, problem: TrainingProblem) -> Fit:
+    def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         # The probabilities of one class against the rest need the rows as they are: no factors.
         loss = Probit(problem.cost)
         results = [
             reweight(
-                SmoothRidge(problem.values, target, loss),
+                ProbitRidge(problem.values, target, loss),
                 Penalty(0.0, 2),
                 max_rounds=self.max_iter,
                 tolerance=self.tol,

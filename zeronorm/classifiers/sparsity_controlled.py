@@ -16,7 +16,7 @@ from typing import Any
 from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.outputs import join_certified
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.training_set import Fit, TrainingProblem
+from zeronorm.base.training_set import ChosenTerms, TrainingProblem
 from zeronorm.checks import check_integer, check_positive
 from zeronorm.solvers.newton.hinge_lasso import HingeLasso
 
@@ -112,7 +112,7 @@ class SparsityControlledSVC(SparseKernelClassifier):
         check_positive("lam", self.lam)
         check_integer("max_iter", self.max_iter, least=1)
 
-    def _solve(self, problem: TrainingProblem) -> Fit:
+    def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         gram = problem.gram("SparsityControlledSVC")
         parts = [
             HingeLasso(problem.values, target, cost, gram).solve(

@@ -28,7 +28,7 @@ from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.outputs import join_certified, join_reweighted
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.sampling import stratified_rows
-from zeronorm.base.training_set import Fit, TrainingProblem
+from zeronorm.base.training_set import ChosenTerms, TrainingProblem
 from zeronorm.checks import check_integer, check_not_negative
 from zeronorm.solvers.linear_programs.hinge_lp import HingeLP, solve_largest_coefficient
 from zeronorm.solvers.reweighting.loop import Penalty, reweight
@@ -172,7 +172,7 @@ class ZeroNormSVC(SparseKernelClassifier):
                 "rkhs_weight makes the problem quadratic; it goes with variant='A' and a finite p."
             )
 
-    def _solve(self, problem: TrainingProblem) -> Fit:
+    def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         if self.p == np.inf:
             return self._solve_infinity_norm(problem)
         quadratic = self._rkhs_norm(problem)
@@ -212,7 +212,7 @@ class ZeroNormSVC(SparseKernelClassifier):
             return None
         return self.rkhs_weight * problem.gram("rkhs_weight")
 
-    def _solve_infinity_norm(self, problem: TrainingProblem) -> Fit:
+    def _solve_infinity_norm(self, problem: TrainingProblem) -> ChosenTerms:
         parts = [
             solve_largest_coefficient(problem.values, target, cost)
             for target, cost in problem.outputs

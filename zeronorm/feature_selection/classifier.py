@@ -23,7 +23,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from zeronorm.base.guard import LinearFit, guessing_message
+from zeronorm.base.guard import CheckedLinear, guessing_message
 from zeronorm.base.labels import class_codes, signed_targets
 from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import all_or_nothing, check_integer
@@ -167,7 +167,7 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
             check_classification_targets(y)
             self._fit(X, y)
-            fitted = LinearFit(self, X, y)
+            fitted = CheckedLinear(self, X, y)
             doubt = guessing_message(type(self).__name__, fitted, self.classes_)
         if doubt is not None:
             warnings.warn(doubt, PoorFitWarning, stacklevel=2)

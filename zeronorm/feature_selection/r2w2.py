@@ -33,7 +33,7 @@ from zeronorm.checks import check_integer, check_positive
 from zeronorm.feature_selection.base import LinearSelector, gap_warning
 from zeronorm.solvers.elimination.columns import Columns
 from zeronorm.solvers.elimination.selection import Selection, descending
-from zeronorm.solvers.newton.squared_slack import GramDescent, SlackSolution
+from zeronorm.solvers.newton.squared_hinge_ridge import GramDescent, SquaredHingeSolution
 
 
 @with_parameters
@@ -212,7 +212,7 @@ class RadiusMargin:
 
     def _solve(
         self, k: int, gram: np.ndarray, signs: np.ndarray, cost: float, **options: Any
-    ) -> SlackSolution:
+    ) -> SquaredHingeSolution:
         """Solve the k-th problem from its last solution."""
         costs, start = np.full(len(gram), cost), self.starts[k]
         part = GramDescent(gram, signs[:, None], costs, start=start, **options).solve()

@@ -70,25 +70,29 @@ class Design:
         return products
 
     def take(self, rows: np.ndarray) -> np.ndarray:
-        """Scaled columns of a few rows, with the last one of ones."""
-        some = self._unscaled(rows)
+        """Scaled columns of a few rows, without the ones."""
+        some = self.values.take(rows, axis=0)
         if self.scale is not None:
-            some[:, :-1] *= self.scale
+            some *= self.scale
         return some
 
-    def _unscaled(self, rows: np.ndarray) -> np.ndarray:
-        some = np.empty((len(rows), self.values.shape[1] + 1))
-        some[:, -1] = 1.0
-        np.take(self.values, rows, axis=0, out=some[:, :-1], mode="clip")  # which needs no buffer
-        return some
+    def gram(self, weights: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+        """Sum of the rows' outer products, weighted; shape (m + 1, m + 1).
 
-    def gram(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Sum over the given rows of their outer products, weighted; shape (m + 1, m + 1)."""
+        Parameters
+        ----------
+        weights : ndarray
+            One for each of the rows that count, not negative.
+        rows : ndarray of int, optional
+            Which rows count; without it all of them, of which no copy is made first.
+        """
         roots, size = np.sqrt(weights), self.values.shape[1] + 1
         gram = np.zeros((size, size))
-        for part in blocks(len(rows)):
-            block = self._unscaled(rows[part])
-            block *= roots[part, None]
+        for part in blocks(len(roots)):
+            some = self.values[part] if rows is None else self.values.take(rows[part], axis=0)
+            block = np.empty((len(some), size))
+            np.multiply(some, roots[part, None], out=block[:, :-1])
+            block[:, -1] = roots[part]
             gram += block.T @ block
         if self.scale is not None:
             gram[:-1] *= self.scale[:, None]

@@ -8,14 +8,15 @@ from zeronorm.solvers.intercept import central_intercept
 from zeronorm.solvers.linear_programs.hinge_lp import solve_one_norm
 from zeronorm.solvers.newton.hinge_lasso import HingeLasso
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
-from zeronorm.solvers.newton.smooth_hinge import SmoothHingePath
+from zeronorm.solvers.newton.smooth_hinge_lasso import SmoothHingeLasso
 
 
 def loss(b, values, target, cost, width):
-    slack = np.maximum(1.0 - target * (values + b), 0.0)
+    """Loss at one intercept, or at each of several."""
+    slack = np.maximum(1.0 - target * (values + np.asarray(b)[..., None]), 0.0)
     if width == 0:
-        return cost @ slack
-    return cost @ np.where(slack < width, slack**2 / (2 * width), slack - width / 2)
+        return slack @ cost
+    return np.where(slack < width, slack**2 / (2 * width), slack - width / 2) @ cost
 
 
 @pytest.mark.parametrize("width", [0.0, 0.5], ids=["hinge", "rounded"])
@@ -30,7 +31,7 @@ def test_no_grid_point_is_lower_and_the_interval_is_halved(seed, width):
     found = central_intercept(values, target, cost, width)
     reach = np.abs(values).max() + 2.0
     grid = np.linspace(-reach, reach, 40001)
-    losses = np.array([loss(b, values, target, cost, width) for b in grid])
+    losses = loss(grid, values, target, cost, width)
     lowest = loss(found, values, target, cost, width)
     assert lowest <= losses.min() + 1e-9
     best = grid[losses <= lowest + 1e-9]
@@ -62,7 +63,7 @@ def linear_program(values, target, cost):
 
 
 def smooth(values, target, cost):
-    found = SmoothHingePath(values, target, cost, 1e-4).solve(1.0, max_steps=50)
+    found = SmoothHingeLasso(values, target, cost, 1e-4).solve(1.0, max_steps=50)
     return found.coef, found.intercept
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from tests.solvers.problems import contradictory, duplicated, inseparable, kernel_problem
 from zeronorm.solvers.newton.gcv import criteria, hat_matrix, working_problem
-from zeronorm.solvers.newton.smooth_hinge import SmoothHingePath
+from zeronorm.solvers.newton.smooth_hinge_lasso import SmoothHingeLasso
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -16,7 +16,7 @@ def solved(make, penalty, cost=None):
     """A solution that is tightly solved, with its terms, working weights, labels and hat matrix."""
     K, y, _ = kernel_problem(make)
     cost = np.ones(len(y)) if cost is None else cost(len(y))
-    found = SmoothHingePath(K, y, cost, DELTA).solve(penalty, max_steps=100)
+    found = SmoothHingeLasso(K, y, cost, DELTA).solve(penalty, max_steps=100)
     assert found.gap <= 1e-9
     weight, labels = working_problem(found.scores, y, cost, found.dual, DELTA)
     terms = np.flatnonzero(found.coef)

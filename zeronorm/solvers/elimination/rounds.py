@@ -18,7 +18,7 @@ from zeronorm.solvers.design import Design
 from zeronorm.solvers.elimination.columns import Columns
 from zeronorm.solvers.linear_programs.hinge_lp import HingeLP
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
-from zeronorm.solvers.newton.squared_slack import ColumnDescent, GramDescent
+from zeronorm.solvers.newton.squared_hinge_ridge import ColumnDescent, GramDescent
 
 
 @dataclass

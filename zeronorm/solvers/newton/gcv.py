@@ -1,4 +1,4 @@
-"""Generalised cross-validation of a hinge machine with a one-norm, from its hat matrix.
+"""Generalised cross-validation of a hinge machine with a one-norm: what IRWLSClassifier chooses by.
 
 Kim (2009), (3.5) - (3.9). At a solution of
 

@@ -1,25 +1,29 @@
-"""The hinge loss, a one-norm and a quadratic penalty, solved to a certificate.
+"""Hinge loss, one-norm and a quadratic form, to a duality gap: SparsityControlledSVC.
 
     min over alpha, b   L = sum_i c_i max(0, 1 - y_i (K alpha + b)_i) + lambda sum_j |alpha_j|
                             + 1/2 alpha' Q alpha
 
 the problem of Drezet & Harrison (2001), Q positive semidefinite.
 
-Method. In dual form the hinge is the largest of  beta (1 - r)  over 0 <= beta <= 1, and |a| the
-largest of  t a  over -1 <= t <= 1. Both are smoothed about the last dual variables, by
-- w (beta - beta0)^2 / 2 and - v (t - t0)^2 / 2 (augmented Lagrangian), which gives least-squares
-problems: weights c / w for the rows with 0 < beta < c, lambda / v for the terms with |t| < 1,
+Method. In dual form the hinge of a row is the largest of  beta (1 - r)  over 0 <= beta <= c, and
+lambda |a| of a term the largest of  lambda t a  over -1 <= t <= 1. Both are smoothed about
+multipliers beta0 and t0 (``base`` and ``base_t``), over a width w for the rows (``width``) and v
+for the terms (``reach``): an augmented Lagrangian. What is left are least-squares problems (class
+``_Descent``): weights c / w for the rows with 0 < beta < c, lambda / v for the terms with |t| < 1,
 linear pieces for the others (semismooth Newton, as in ``hinge_ridge.py``). When one is solved well
-enough, beta and t become beta0 and t0, and w and v shrink.
+enough, a round is over: beta and t become beta0 and t0, and w and v shrink.
 
 Certificate. With theta = K'(y beta) - Q alpha, y'beta = 0, scaled so that |theta_j| <= lambda,
 
     sum_i beta_i - 1/2 alpha' Q alpha   <=   min L.
 
 Where every b of an interval is optimal, the solution has its middle. Terms with |t_j| < 1 are zero
-and leave the model. Columns with |theta_j| far below lambda are screened: only the others, the
-active set, are in the least-squares problems. Screened columns that the dual point violates become
-active again once the problem of the active set is solved well enough that they are what is missing.
+and leave the model.
+
+Active set. The use of a column is theta_j / lambda, of which its dual constraint allows -1 to 1.
+Columns of little use are screened: only the others are in the least-squares problems. Screened
+columns that the dual point violates become active again once the problem of the active set is
+solved well enough that they are what is missing.
 """
 
 from __future__ import annotations
@@ -74,6 +78,21 @@ class HingeLasso:
         Positive cost of each row's hinge.
     quadratic : ndarray of shape (m, m)
         The Q of the module docstring.
+
+    Attributes
+    ----------
+    active : ndarray of int
+        Columns that are not screened.
+    alpha, b : ndarray of shape (m,), float
+        Where the next round starts.
+    base, base_t, width, reach : ndarray of shape (n,), ndarray of shape (m,), float, float
+        Multipliers and widths of the rows and of the terms.
+    lower, certificate : float, ndarray of shape (n,)
+        The best lower bound so far, and the dual variables it comes from.
+    use : ndarray of shape (m,)
+        Of each column, at the last dual point.
+    are_missing : bool
+        Whether screened columns are what the gap is about.
     """
 
     def __init__(
@@ -113,6 +132,7 @@ class HingeLasso:
         while best.gap > tolerance and steps < max_steps and rounds < MAX_ROUNDS:
             if rounds > 0:
                 self._move_multipliers(state)
+                self._change_columns()
                 state = _Descent(self)
             # A step that would gain less is not worth taking.
             state.negligible = NEGLIGIBLE * (best.objective - self.lower)
@@ -152,10 +172,11 @@ class HingeLasso:
         coef = state.point[:-1] / self.sizes[self.active]
         image = coef @ self.quadratic[self.active]
         norm = float(coef @ image[self.active])
-        self.theta = ((self.hinge.target * beta) @ self.values - image) / self.sizes
-        use = np.abs(self.theta / self.penalty)
-        scale = 1.0 / max(1.0, float(use.max(initial=0.0)))
-        local = 1.0 / max(1.0, float(use[self.active].max(initial=0.0)))
+        theta = ((self.hinge.target * beta) @ self.values - image) / self.sizes
+        self.use = theta / self.penalty
+        most = np.abs(self.use)
+        scale = 1.0 / max(1.0, float(most.max(initial=0.0)))
+        local = 1.0 / max(1.0, float(most[self.active].max(initial=0.0)))
         self.local_bound = local * float(beta.sum()) - 0.5 * local**2 * norm
         beta = scale * beta
         bound = float(beta.sum()) - 0.5 * scale**2 * norm
@@ -166,27 +187,34 @@ class HingeLasso:
         return (objective - self.lower) / objective if objective > 0 else 0.0
 
     def _move_multipliers(self, state: _Descent) -> None:
-        """Accept the dual variables as multipliers, smooth less, and look at other columns."""
-        use = self.theta / self.penalty
-        base_t = np.clip(use, -1.0, 1.0)
-        base_t[self.active] = state.term_dual / self.penalty[self.active]
-        self.base, self.base_t = state.row_dual, base_t
+        """Accept the dual variables as multipliers, and smooth less."""
+        self.base, self.base_t = state.row_dual, np.clip(self.use, -1.0, 1.0)
+        self.base_t[self.active] = state.term_dual / self.penalty[self.active]
         self.width = max(WIDTH_FACTOR * self.width, WIDTH_FLOOR)
         nonzero = np.abs(state.point[:-1][~state.is_zero])
         size = max(1.0, REACH * float(nonzero.mean())) if len(nonzero) else FIRST_REACH
         self.reach = size * self.width
         self.alpha[self.active] = state.point[:-1] / self.sizes[self.active]
-        screened = np.maximum(np.abs(base_t), np.abs(use))[self.active] < SCREEN
+
+    def _change_columns(self) -> None:
+        """Screen active columns of little use, and take in those that are missing."""
+        use = np.abs(self.use)
+        screened = np.maximum(np.abs(self.base_t), use)[self.active] < SCREEN
         screened &= self.width < SETTLED
         self.alpha[self.active[screened]] = 0.0
-        inactive = np.setdiff1d(np.arange(len(use)), self.active)
-        added = inactive[np.abs(use[inactive]) > ACTIVATE] if self.are_missing else inactive[:0]
-        if len(added) > max(FIRST_COLUMNS, len(self.active)):
-            order = np.argsort(-np.abs(use[added]), kind="stable")
-            added = added[order[: max(FIRST_COLUMNS, len(self.active))]]
+        added = self._missing(use) if self.are_missing else self.active[:0]
         if screened.any() or len(added):
             self.active = np.sort(np.append(self.active[~screened], added))
             self._cut()
+
+    def _missing(self, use: np.ndarray) -> np.ndarray:
+        """Screened columns of much use; if they are many, those of the most."""
+        inactive = np.setdiff1d(np.arange(len(use)), self.active)
+        missing = inactive[use[inactive] > ACTIVATE]
+        most = max(FIRST_COLUMNS, len(self.active))
+        if len(missing) <= most:
+            return missing
+        return missing[np.argsort(-use[missing], kind="stable")[:most]]
 
 
 class _Descent(HingeDescent):
@@ -247,7 +275,7 @@ class _Descent(HingeDescent):
         gradient = -self.design.adjoint(self.hinge.target * self.row_dual)
         gradient[:-1] += self.term_dual + self.form @ self.point[:-1]
         free = np.flatnonzero((self.row_dual > 0) & (self.row_dual < self.hinge.cost))
-        matrix = self.design.gram(free, self.loss.stiffness[free])
+        matrix = self.design.gram(self.loss.stiffness[free], free)
         matrix[:-1, :-1] += self.form
         diagonal = np.append(np.where(self.is_zero, self.loss.stiffness[self.n_rows :], 0.0), 0.0)
         matrix.flat[:: len(matrix) + 1] += diagonal + self.ridge

@@ -1,4 +1,4 @@
-"""The weighted problem of SSVC_A: a ridge penalty and the hinge loss, solved to a certificate.
+"""Hinge loss and ridge penalty, to a duality gap: ZeroNormSVC (A), AROM, learned vectors.
 
 Huang et al. (2010), problem (9), for one round of reweighting with Lambda = diag(lambda):
 
@@ -32,7 +32,7 @@ from zeronorm.solvers.design import Design
 from zeronorm.solvers.intercept import balanced, central_intercept
 from zeronorm.solvers.losses import Hinge
 from zeronorm.solvers.newton.line_search import has_fallen
-from zeronorm.solvers.newton.ridge import RidgeDescent
+from zeronorm.solvers.newton.ridge_descent import RidgeDescent
 from zeronorm.solvers.solution import Solution
 
 #: Smoothing width of a cold and a warm start, its factor per multiplier step, and its floor.

@@ -1,4 +1,4 @@
-"""The hinge loss rounded off, with a ridge penalty: a smooth stand-in that Newton solves fast.
+"""Hinge rounded off and ridge penalty: the stand-in that is solved while vectors are learned.
 
     min over v, b   1/2 |v|^2 + sum_i c_i h(1 - y_i (Phi v + b)_i)
 
@@ -18,7 +18,7 @@ from zeronorm.solvers.design import Design
 from zeronorm.solvers.intercept import central_intercept
 from zeronorm.solvers.losses import Hinge
 from zeronorm.solvers.newton.line_search import Line, has_fallen
-from zeronorm.solvers.newton.ridge import RidgeDescent
+from zeronorm.solvers.newton.ridge_descent import RidgeDescent
 from zeronorm.solvers.solution import Solution
 
 #: Width over which the hinge is rounded off.

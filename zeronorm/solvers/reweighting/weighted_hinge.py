@@ -16,7 +16,7 @@ from zeronorm.solvers.design import Design, column_sizes
 from zeronorm.solvers.gram import root
 from zeronorm.solvers.losses import Hinge
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
-from zeronorm.solvers.newton.ridge import ILL_CONDITIONED
+from zeronorm.solvers.newton.ridge_descent import ILL_CONDITIONED
 from zeronorm.solvers.reweighting.loop import Round
 from zeronorm.solvers.solution import Solution
 

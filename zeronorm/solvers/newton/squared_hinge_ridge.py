@@ -1,23 +1,27 @@
-"""Soft constraints with squared slacks: the quadratic program of one round of l2-AROM.
+"""Squared hinge loss and ridge penalty: the rounds of AROM with squared slacks, and R2W2Selector.
 
-Weston et al. (2003), Problem 8 with the ridge of section 3.2, in the form that serves two classes,
-one against the rest, the constraints of Weston & Watkins and the smallest enclosing ball alike:
+Weston et al. (2003), Problem 8 with the ridge of section 3.2. For two classes, data x_a, labels y_a
+and costs c_a it is
+
+    min over w, b   1/2 |w|^2 + sum_a c_a/2 max(0, 1 - y_a (w x_a + b))^2.
+
+The form solved here serves several outputs w_k x + b_k as well (the constraints of Weston &
+Watkins), and the smallest enclosing ball:
 
     min over v, b   1/2 |v|^2 + e'b + sum_a c_a/2 max(0, t_a - f_a)^2,     f = Phi v + B b.
 
-Each row a of Phi and B is one constraint f_a >= t_a (t = 1 for margins). It adds up the outputs
-w_k x + b_k of a row of data, with signs: B are the signs, and Phi has one block of columns an
-output, the rows of data times its signs. The intercepts b are not penalised. The dual, with
-G = Phi Phi', has one variable a constraint:
+Each constraint f_a >= t_a adds up the outputs of one row of data with signs. B are the signs, one
+column an output; v has the w_k one after the other, and Phi one block of columns for each, the rows
+of data times its signs. Two classes: B = y, Phi = y x, t = 1, e = 0.
 
-    max over alpha >= 0   t'alpha - 1/2 alpha' (G + diag(1/c)) alpha,     B'alpha = e;
+Method: Newton steps with a line search. The function is quadratic as long as the same constraints
+are violated (the active ones), so a step that changes none of them ends at the exact solution. A
+step solves the equations of the active constraints, which are as many as they are (``GramDescent``,
+from inner products) or as there are columns (``ColumnDescent``): the caller takes what is smaller.
 
-the ridge 1/c on the kernel is the squared slack. Method: Newton steps with a line search. The
-function is quadratic as long as the same constraints are violated, so a step that changes none of
-them ends at the exact solution; a few do, fewer from the solution of a similar problem. A step
-solves the violated constraints' equations, of their number (``GramDescent``) or of the number of
-columns (``ColumnDescent``), whichever is smaller. Certificate: the gap between primal and dual
-value.
+Certificate: the gap to the dual value, which has one variable a constraint. With G = Phi Phi',
+
+    max over alpha >= 0   t'alpha - 1/2 alpha' (G + diag(1/c)) alpha,     B'alpha = e.
 """
 
 from __future__ import annotations
@@ -37,7 +41,7 @@ EDGE = 1e-12
 
 
 @dataclass
-class SlackSolution:
+class SquaredHingeSolution:
     """Solution; ``dual`` are the alpha, ``gap`` is (primal - dual) / primal."""
 
     dual: np.ndarray
@@ -48,21 +52,21 @@ class SlackSolution:
     steps: int
 
 
-class SlackDescent(NewtonDescent):
+class SquaredHingeDescent(NewtonDescent):
     """Newton steps; a step goes to the minimum if the same constraints stay violated.
 
-    A point is v, then b. What v is, and how it is solved for, is up to the subclass.
+    A point is v, then b. How v is held, and how it is solved for, is up to the subclass.
 
     Parameters
     ----------
     signs : ndarray of shape (n, n_outputs)
-        B.
+        B: the sign of each output in each constraint.
     cost : ndarray of shape (n,)
         c, positive.
     wanted : float or ndarray of shape (n,)
-        t.
+        t: what the score of each constraint should reach.
     total : float
-        e, the same for all outputs.
+        e, the same for all outputs: what the signed dual variables sum to.
     start : ndarray of shape (n,), optional
         Scores f of a similar problem, which say what is violated.
     """
@@ -130,7 +134,7 @@ class SlackDescent(NewtonDescent):
         point = self.minimum()
         return point - self.point, self.wanted - self.scores(point) - self.slack
 
-    def solve(self, max_steps: int = 200) -> SlackSolution:
+    def solve(self, max_steps: int = 200) -> SquaredHingeSolution:
         """Minimise, in so many steps at most; a solution has the gap between primal and dual."""
         while not self.is_solved and self.steps < max_steps and self.newton_step():
             pass
@@ -141,10 +145,10 @@ class SlackDescent(NewtonDescent):
         dual = float(self.wanted @ alpha) - 0.5 * square - lack
         gap = (self.value - dual) / max(abs(self.value), np.finfo(float).tiny)
         scores = self.wanted - self.slack
-        return SlackSolution(alpha, b, scores, self.value, float(gap), self.steps)
+        return SquaredHingeSolution(alpha, b, scores, self.value, float(gap), self.steps)
 
 
-class GramDescent(SlackDescent):
+class GramDescent(SquaredHingeDescent):
     """G from the inner products of the rows; v = Phi' alpha is held as alpha."""
 
     def __init__(
@@ -180,7 +184,7 @@ class GramDescent(SlackDescent):
         return float(alpha @ (self.gram @ alpha))
 
 
-class ColumnDescent(SlackDescent):
+class ColumnDescent(SquaredHingeDescent):
     """Phi itself, from the rows, dense or sparse: for more constraints than columns."""
 
     def __init__(self, rows: Any, signs: np.ndarray, cost: np.ndarray, **options: Any) -> None:

@@ -7,7 +7,7 @@ from scipy.stats import norm
 
 from tests.solvers.problems import PROBLEMS, inseparable, kernel_problem, separable
 from zeronorm.solvers.losses import Probit
-from zeronorm.solvers.newton.smooth_ridge import SmoothRidge, best_shift
+from zeronorm.solvers.newton.probit_ridge import ProbitRidge, best_shift
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -104,7 +104,7 @@ def test_best_intercept_between_separated_scores(gap):
 def test_solution_is_scipys(make, C):
     K, y, scale = kernel_problem(make)
     cost = C * np.random.default_rng(1).uniform(0.5, 2.0, len(y))
-    found = SmoothRidge(K, y, Probit(cost)).solve(scale, 1e-9)
+    found = ProbitRidge(K, y, Probit(cost)).solve(scale, 1e-9)
     best, coef, b = by_scipy(K, y, cost, scale)
     own = objective(found.coef, found.intercept, K, y, cost, scale)
     assert found.gap <= 1e-9
@@ -119,7 +119,7 @@ def test_solution_is_scipys(make, C):
 def test_gap_bounds_the_suboptimality(make, tolerance):
     K, y, scale = kernel_problem(make)
     cost = np.full(len(y), 3.0)
-    rough = SmoothRidge(K, y, Probit(cost)).solve(scale, tolerance)
+    rough = ProbitRidge(K, y, Probit(cost)).solve(scale, tolerance)
     exact, _, _ = by_scipy(K, y, cost, scale)
     own = objective(rough.coef, rough.intercept, K, y, cost, scale)
     assert 1e-9 < rough.gap <= tolerance
@@ -129,7 +129,7 @@ def test_gap_bounds_the_suboptimality(make, tolerance):
 def test_a_warm_start_and_dropped_terms():
     K, y, scale = kernel_problem(inseparable)
     cost = np.ones(len(y))
-    problem = SmoothRidge(K, y, Probit(cost))
+    problem = ProbitRidge(K, y, Probit(cost))
     problem.solve(scale, 1e-3)
     keep = np.arange(K.shape[1]) % 3 == 0
     problem.keep(keep)
@@ -143,7 +143,7 @@ def test_a_warm_start_and_dropped_terms():
 def test_no_columns_leave_the_share_of_the_classes():
     """Without terms the probability of a class is its share."""
     y = np.where(np.arange(20) < 5, 1.0, -1.0)
-    problem = SmoothRidge(np.empty((20, 0)), y, Probit(np.ones(20)))
+    problem = ProbitRidge(np.empty((20, 0)), y, Probit(np.ones(20)))
     found = problem.solve(np.empty(0), 1e-8)
     assert norm.cdf(found.intercept) == pytest.approx(0.25)
 
@@ -154,9 +154,9 @@ def test_conjugate_gradients_find_the_same_solution(make, C, monkeypatch):
     """With many columns the steps are inexact; the certificate and the solution are not."""
     K, y, _ = kernel_problem(make)
     cost, scale = np.full(len(y), C), np.random.default_rng(0).uniform(0.01, 3.0, size=K.shape[1])
-    exact = SmoothRidge(K, y, Probit(cost)).solve(scale, 1e-8)
-    monkeypatch.setattr("zeronorm.solvers.newton.smooth_ridge.MANY_COLUMNS", 0)
-    inexact = SmoothRidge(K, y, Probit(cost)).solve(scale, 1e-8)
+    exact = ProbitRidge(K, y, Probit(cost)).solve(scale, 1e-8)
+    monkeypatch.setattr("zeronorm.solvers.newton.probit_ridge.MANY_COLUMNS", 0)
+    inexact = ProbitRidge(K, y, Probit(cost)).solve(scale, 1e-8)
     assert exact.gap <= 1e-8 and inexact.gap <= 1e-8
     values = [objective(r.coef, r.intercept, K, y, cost, scale) for r in (exact, inexact)]
     assert values[0] == pytest.approx(values[1], rel=2e-8)

@@ -1,8 +1,9 @@
-"""A ridge penalty and a smooth convex loss of the margins, solved to a certificate.
+"""Probit loss and ridge penalty, to a certificate: the rounds of SparseProbitClassifier.
 
-One round of reweighting with Lambda = diag(1 / scale), for one output:
+One round of reweighting with Lambda = diag(1 / scale), for one output, N being the normal
+distribution function:
 
-    min over alpha, b   F = 1/2 alpha' Lambda alpha + sum_i c_i loss(y_i (K alpha + b)_i).
+    min over alpha, b   F = 1/2 alpha' Lambda alpha - sum_i c_i log N(y_i (K alpha + b)_i).
 
 With alpha = sqrt(scale) * v this is 1/2 |v|^2 + a convex function of (v, b). Method: Newton steps
 with a line search. Certificate: the function of v that is left when b is chosen best is convex
@@ -18,7 +19,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve
 from scipy.sparse.linalg import LinearOperator, cg
 
 from zeronorm.solvers.design import Design, column_sizes
@@ -39,7 +39,7 @@ MANY_COLUMNS, INEXACT, MOST_PRODUCTS = 500, 0.1, 50
 ENOUGH, SHORTEST = 1e-4, 1e-10
 
 
-class SmoothRidge:
+class ProbitRidge:
     """The weighted problem for the reweighting loop.
 
     Parameters
@@ -88,7 +88,6 @@ class _Descent(NewtonDescent):
 
     def __init__(self, design: Design, target: np.ndarray, loss: Probit, point: np.ndarray) -> None:
         self.design, self.target, self.loss = design, target, loss
-        self.all_rows = np.arange(len(target))
         self.move(point, -target * design.apply(point))
 
     def move(self, point: np.ndarray, slack: np.ndarray, *known: Any) -> None:
@@ -119,18 +118,18 @@ class _Descent(NewtonDescent):
         if len(self.gradient) > MANY_COLUMNS:
             inner = self._conjugate_gradients(curvature, total)
         else:
-            matrix = self.design.gram(self.all_rows, curvature)
+            matrix = self.design.gram(curvature)
             border, matrix = matrix[-1, :-1], matrix[:-1, :-1]
             # What rounding can hide goes on the diagonal; the certificate does not depend on it.
             hidden = 1e-15 * len(matrix) * float(matrix.diagonal().max(initial=0.0))
-            matrix = matrix - np.outer(border, border / total)
+            matrix -= np.outer(border, border / total)
             matrix.flat[:: len(matrix) + 1] += 1.0 + hidden
             if not np.isfinite(matrix).all():
                 raise ValueError(
                     "The squares of the kernel values overflow; scale the features (for example "
                     "with StandardScaler) or take another kernel."
                 )
-            inner = solve(matrix, -self.gradient, assume_a="pos", check_finite=False)
+            inner = np.linalg.solve(matrix, -self.gradient)
         change = self.design.apply(np.append(inner, 0.0))
         shift = -float(curvature @ change) / total
         return np.append(inner, shift), -self.target * (change + shift)

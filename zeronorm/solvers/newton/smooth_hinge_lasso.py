@@ -1,4 +1,4 @@
-"""The smooth hinge and a one-norm by reweighted least squares, for a path of penalties.
+"""Kim's smooth hinge and one-norm, along a path of penalties: IRWLSClassifier.
 
     min over alpha, b   L = sum_i c_i h(y_i (K alpha + b)_i) + lambda sum_j |alpha_j|
 
@@ -41,7 +41,7 @@ NEGLIGIBLE = 1e-13
 RIDGE = 1e-12
 
 
-class SmoothHingePath:
+class SmoothHingeLasso:
     """The problem for one output; each penalty starts from the last.
 
     Parameters
@@ -114,7 +114,7 @@ class _Descent(HingeDescent):
     """
 
     def __init__(
-        self, problem: SmoothHingePath, penalty: float, coef: np.ndarray, intercept: float
+        self, problem: SmoothHingeLasso, penalty: float, coef: np.ndarray, intercept: float
     ) -> None:
         self.penalty, self.terms = penalty, np.flatnonzero(coef)
         hinge = problem.hinge
@@ -144,7 +144,7 @@ class _Descent(HingeDescent):
         gradient = -self.design.adjoint(self.hinge.target * self.dual)
         gradient[:-1] += self.penalty * np.sign(self.point[:-1])
         on_margin = np.flatnonzero((self.dual > 0) & (self.dual < self.hinge.cost))
-        matrix = self.design.gram(on_margin, self.loss.stiffness[on_margin])
+        matrix = self.design.gram(self.loss.stiffness[on_margin], on_margin)
         matrix.flat[:: len(matrix) + 1] += RIDGE * max(matrix.diagonal().max(), self.penalty)
         step = np.linalg.solve(matrix, -gradient)
         return step, self.slack_change(step)

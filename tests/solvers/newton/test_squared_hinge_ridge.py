@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.optimize import LinearConstraint, minimize
 from sklearn.svm import LinearSVC
 
-from zeronorm.solvers.newton.squared_slack import ColumnDescent, GramDescent
+from zeronorm.solvers.newton.squared_hinge_ridge import ColumnDescent, GramDescent
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -30,7 +30,8 @@ def both(X, y, cost, max_steps=200, **options):
 def test_against_liblinear(n, d, C):
     X, y = problem(n, d)
     # liblinear's loss is C times the squared slack, and it penalises the intercept a little.
-    rival = LinearSVC(C=C / 2, tol=1e-9, intercept_scaling=1e3, max_iter=10**6).fit(X, y)
+    rival = LinearSVC(C=C / 2, tol=1e-9, intercept_scaling=1e3, max_iter=10**6, dual=False)
+    rival.fit(X, y)
     w, b = rival.coef_[0], rival.intercept_
     slack = np.maximum(0.0, 1.0 - y * (X @ w + b))
     expected = 0.5 * w @ w + 0.5 * C * slack @ slack

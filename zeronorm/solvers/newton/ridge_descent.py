@@ -1,4 +1,4 @@
-"""The smoothed hinge with a ridge penalty on a design: one Newton step of it.
+"""Newton steps on a smoothed hinge with a ridge penalty: for hinge_ridge and rounded_hinge.
 
     F(v, b) = 1/2 |v|^2 + sum_i loss_i(1 - y_i (Phi v + b)_i)
 
@@ -41,7 +41,8 @@ class RidgeDescent(HingeDescent):
 
     def derivatives(self, step: np.ndarray, change: np.ndarray) -> tuple[float, float]:
         """First and second derivative of the ridge along a step."""
-        return float(self.point[:-1] @ step[:-1]), float(step[:-1] @ step[:-1])
+        weights = step[:-1]
+        return float(self.point[:-1] @ weights), float(weights @ weights)
 
     def move(self, point: np.ndarray, slack: np.ndarray, *known: Any) -> None:
         """Go to a point with these slacks, and see which rows are free there."""
@@ -86,26 +87,29 @@ class RidgeDescent(HingeDescent):
 
     def _many_rows(self, free: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """Solve the equations of the weights."""
-        matrix = self.design.gram(free, self.loss.stiffness[free])
-        diagonal = matrix.diagonal()
+        matrix = self.design.gram(self.loss.stiffness[free], free)
+        diagonal = diagonal_of(matrix)
         largest = float(diagonal.max())
         if largest > ILL_CONDITIONED and diagonal[:-1].max(initial=0.0) > ILL_CONDITIONED:
             return self._careful(free, gradient)
-        matrix.flat[:: len(matrix) + 1] += self.penalised + HIDDEN * largest
+        diagonal += self.penalised
+        diagonal += HIDDEN * largest
         return np.linalg.solve(matrix, -gradient)
 
     def _few_rows(self, free: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """Solve the equations of the free rows, and take the weights from them."""
         stiffness = self.loss.stiffness[free]
-        some = self.design.take(free)[:, :-1]
+        some = self.design.take(free)
         matrix = some @ some.T
-        if matrix.diagonal().max() * stiffness.max() > ILL_CONDITIONED:
+        diagonal = diagonal_of(matrix)
+        if diagonal.max() * stiffness.max() > ILL_CONDITIONED:
             return self._careful(free, gradient)
-        matrix.flat[:: len(free) + 1] += 1.0 / stiffness
-        matrix.flat[:: len(free) + 1] += HIDDEN * matrix.diagonal().max()
+        diagonal += 1.0 / stiffness
+        diagonal += HIDDEN * diagonal.max()
         # By numpy, not by scipy's Cholesky: the two carry BLAS libraries of their own, and on few
         # cores their thread pools, waiting for each other, cost more than half of the work saved.
-        sides = np.column_stack([some @ gradient[:-1], np.ones(len(free))])
+        sides = np.ones((len(free), 2))
+        sides[:, 0] = some @ gradient[:-1]
         first, ones = np.linalg.solve(matrix, sides).T
         step_b = (first.sum() - gradient[-1]) / ones.sum()
         return np.append((first - step_b * ones) @ some - gradient[:-1], step_b)
@@ -118,7 +122,12 @@ class RidgeDescent(HingeDescent):
         """
         factor = np.eye(len(gradient) - 1, len(gradient))
         for part in blocks(len(free)):
-            rows = self.design.take(free[part])
+            rows = np.column_stack([self.design.take(free[part]), np.ones(len(free[part]))])
             rows *= np.sqrt(self.loss.stiffness[free[part]])[:, None]
             factor = np.asarray(np.linalg.qr(np.vstack([factor, rows]), mode="r"))
         return np.linalg.solve(factor, np.linalg.solve(factor.T, -gradient))
+
+
+def diagonal_of(matrix: np.ndarray) -> np.ndarray:
+    """Diagonal of a square matrix that lies in one piece, to be changed in place."""
+    return matrix.reshape(-1)[:: len(matrix) + 1]
