@@ -13,7 +13,7 @@ import zeronorm
 from tests.data import moons
 from tests.reduction.helpers import reduced
 from zeronorm import CrossEntropySVC, KernelExpansion, SparseLargeMarginClassifier
-from zeronorm.base.guard import KernelFit
+from zeronorm.base.guard import CheckedExpansion
 from zeronorm.base.training_set import Learned, TrainingRows
 from zeronorm.blocks import BLOCK_ROWS
 from zeronorm.decisions import Classes, Density
@@ -270,7 +270,7 @@ def test_the_guard_judges_with_the_linear_part():
     training = TrainingRows(np.arange(30), X, codes, targets, cost, METRIC)
     f = KernelExpansion(X[:2], [100.0, 100.0], 0.0, METRIC.with_gamma(1e3), linear=[1.0, 0.0, 0.0])
     learned = Learned(f, np.arange(2), 0.0, 1, {})
-    fit = KernelFit(training, learned, lambda _: learned)
+    fit = CheckedExpansion(training, learned, lambda _: learned)
     indices = np.arange(30)
     np.testing.assert_array_equal(fit.judged_alone(indices), codes)
     assert (fit.predicted(indices)[:2] == 1).all()

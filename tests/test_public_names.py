@@ -183,12 +183,12 @@ ESTIMATORS = {
     "SparseSVC": (
         (
             "n_terms='auto', *, C='cv', class_weight=None, coef0=0.0, cv=5, degree=3, gamma='cv', "
-            "kernel='rbf', max_iter=200, n_init=2, n_jobs=None, random_state=None, rule='one_se', "
-            "tol=0.0001, verbose=0"
+            "kernel='rbf', linear='auto', max_features=None, max_iter=200, metric='auto', "
+            "n_init=2, n_jobs=None, random_state=None, rule='loss', tol=0.0001, verbose=0"
         ),
         (
-            "C_ classes_ dual_coef_ expansion_ gamma_ history_ intercept_ n_features_in_ n_iter_ "
-            "n_terms_ objective_ path_ support_vectors_"
+            "C_ calibration_ classes_ dual_coef_ expansion_ gamma_ history_ intercept_ "
+            "n_features_in_ n_features_used_ n_iter_ n_terms_ objective_ path_ support_vectors_"
         ),
         "decision_function fit predict score set_fit_request set_score_request",
     ),

@@ -68,10 +68,10 @@ def sparsest_good(accuracy: np.ndarray, terms: np.ndarray, rule: str) -> int:
 RULES = ("one_se", "paired_se", "best")
 
 
-def check_rule(rule: Any) -> None:
+def check_rule(rule: Any, rules: tuple[str, ...] = RULES) -> None:
     """Raise ValueError unless this is one of the rules."""
-    if not isinstance(rule, str) or rule not in RULES:
-        raise ValueError(f"rule must be one of {', '.join(RULES)}; got {rule!r}.")
+    if not isinstance(rule, str) or rule not in rules:
+        raise ValueError(f"rule must be one of {', '.join(rules)}; got {rule!r}.")
 
 
 def chosen(cv_results: dict[str, Any], rule: str = "one_se") -> int:

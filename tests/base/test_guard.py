@@ -29,7 +29,8 @@ from zeronorm.base.training_set import rescaled_cost
 from zeronorm.classifiers import sparse_svc
 from zeronorm.exceptions import PoorFitWarning
 from zeronorm.kernels import Kernel
-from zeronorm.learned.path import Judged, Setting, far_behind
+from zeronorm.learned.path import Judged, far_behind
+from zeronorm.learned.settings import Setting
 
 
 def said(model, X, y, **options):
@@ -137,7 +138,7 @@ def test_weights_count():
 
 def test_a_final_fit_that_fails_is_noticed(monkeypatch):
     """Good in cross-validation, bad on all rows: the fault of a solver, which must not go out."""
-    learn = sparse_svc.learn_vectors
+    learn = sparse_svc.fit_setting
     calls = []
 
     def failing(training, *arguments, **options):
@@ -147,15 +148,16 @@ def test_a_final_fit_that_fails_is_noticed(monkeypatch):
         calls.append(1)
         return learned
 
-    monkeypatch.setattr(sparse_svc, "learn_vectors", failing)
+    monkeypatch.setattr(sparse_svc, "fit_setting", failing)
     (message,) = said(SparseSVC(2, C=10.0, gamma=1.0, random_state=0), *moons(80))
     assert "it is wrong on 50.0 % of 80 training rows" in message
     assert len(calls) == 1  # one class only: no need to learn again
 
 
 def judged(errors):
-    setting = Setting(1.0, Kernel("rbf"))
-    return Judged([setting], [3], [errors], [[0.0] * len(errors)])
+    found = Judged()
+    found.add(Setting(1.0, Kernel("rbf")), 3, np.array(errors), np.zeros(len(errors)))
+    return found
 
 
 @pytest.mark.parametrize(

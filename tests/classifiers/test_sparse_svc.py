@@ -5,6 +5,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_circles, make_moons
@@ -12,16 +13,17 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 import zeronorm
 from zeronorm import SparseLargeMarginClassifier, SparseSVC, SparsityPathDisplay
 from zeronorm.classifiers import sparse_svc
 from zeronorm.kernels import Kernel
-from zeronorm.learned import folds
-from zeronorm.learned import path as term_path
+from zeronorm.learned import choice, folds, settings
 from zeronorm.learned.folds import make_folds
-from zeronorm.learned.path import Judged, Setting, promising
+from zeronorm.learned.path import Judged, Path
+from zeronorm.learned.settings import Setting
+from zeronorm.solvers.gram import whitened
 
 #: Few values to choose from, so that a test takes no time.
 QUICK = {"C": (1.0, 10.0), "gamma": (0.3, 1.0), "cv": 3, "n_init": 1, "random_state": 0}
@@ -49,7 +51,7 @@ def test_as_accurate_as_a_tuned_svc_with_few_terms(fitted):
 def test_one_term_is_enough_for_circles():
     X, y = make_circles(200, noise=0.1, factor=0.4, random_state=0)
     model = SparseSVC(random_state=0).fit(X, y)
-    assert model.n_terms_ == 1
+    assert model.expansion_.n_products <= 2
     assert model.score(X, y) > 0.97
 
 
@@ -57,27 +59,31 @@ def test_path_holds_sizes_errors_and_settings(fitted):
     model, _, _ = fitted
     path = model.path_
     assert path["terms"].tolist()[:4] == [1, 2, 3, 4]
-    assert set(path) == {"terms", "error", "standard_error", "C", "gamma"}
+    assert set(path) == {"terms", "error", "standard_error", "C", "gamma", "metric", "linear"}
     assert all(len(values) == len(path["terms"]) for values in path.values())
     assert (path["error"] >= 0).all() and (path["error"] <= 1).all()
+    assert model.expansion_.n_products in path["terms"]
 
 
-def test_the_smallest_within_one_standard_error_is_kept(fitted):
-    model, _, _ = fitted
+def test_the_smallest_within_one_standard_error_is_kept():
+    X, y = moons(200)
+    model = SparseSVC(random_state=0, rule="one_se").fit(X, y)
     path = model.path_
     best = path["error"].argmin()
     limit = path["error"][best] + path["standard_error"][best]
     kept = path["terms"][path["error"] <= limit].min()
-    assert model.n_terms_ == kept
+    assert model.expansion_.n_products == kept
     place = path["terms"].tolist().index(kept)
-    assert (model.C_, model.gamma_) == (path["C"][place], path["gamma"][place])
+    assert model.C_ == path["C"][place]
+    assert hasattr(model, "linear_coef_") == path["linear"][place]
 
 
 def test_rule_best_keeps_the_lowest_error():
     X, y = moons()
     model = SparseSVC(rule="best", **QUICK).fit(X, y)
     path = model.path_
-    assert path["error"][path["terms"] == model.n_terms_][0] == path["error"].min()
+    kept = path["terms"] == model.expansion_.n_products
+    assert path["error"][kept][0] == path["error"].min()
 
 
 def test_errors_of_the_path_are_those_of_models_fitted_on_the_folds():
@@ -97,18 +103,33 @@ def test_errors_of_the_path_are_those_of_models_fitted_on_the_folds():
 def test_a_fixed_number_of_terms():
     X, y = moons()
     model = SparseSVC(3, **QUICK).fit(X, y)
-    assert model.n_terms_ == 3
+    assert model.expansion_.n_products == 3
     assert model.path_["terms"].tolist() == [3]
-    assert model.C_ in QUICK["C"] and model.gamma_ in QUICK["gamma"]
+    assert model.C_ in QUICK["C"] and model.gamma_ == pytest.approx(model.path_["gamma"][0])
+    plain = SparseSVC(3, linear=False, **QUICK).fit(X, y)
+    assert plain.n_terms_ == 3 and not hasattr(plain, "linear_coef_")
 
 
-def test_everything_given_is_the_large_margin_classifier():
+def test_everything_given_is_solved_for_its_vectors():
+    """Nothing is chosen; the coefficients are those of LinearSVC on the features of the vectors."""
     X, y = moons()
-    model = SparseSVC(4, C=10.0, gamma=1.0, n_init=1, random_state=0).fit(X, y)
-    plain = SparseLargeMarginClassifier(4, C=10.0, gamma=1.0, max_iter=200, random_state=0)
-    plain.fit(X, y)
-    assert model.path_ == {}
-    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
+    model = SparseSVC(4, C=10.0, gamma=1.0, n_init=1, tol=1e-8, random_state=0).fit(X, y)
+    assert model.path_ == {} and model.gamma_ == pytest.approx(1.0)
+    assert not hasattr(model, "linear_coef_") and not hasattr(model, "metric_")
+    kernel, vectors = model.expansion_.kernel, model.support_vectors_
+    features = whitened(
+        kernel.matrix(X, vectors), np.linalg.cholesky(kernel.matrix(vectors, vectors))
+    )
+    signs = np.where(y == 1, 1.0, -1.0)
+
+    def objective(point):
+        slack = np.maximum(1.0 - signs * (features @ point[:-1] + point[-1]), 0.0)
+        value = 0.5 * point[:-1] @ point[:-1] + 5.0 * slack @ slack
+        by_scores = -10.0 * signs * slack
+        return value, np.append(point[:-1] + by_scores @ features, by_scores.sum())
+
+    found = minimize(objective, np.zeros(5), jac=True, method="BFGS", options={"gtol": 1e-9})
+    assert model.objective_ == pytest.approx(found.fun, rel=1e-5)
 
 
 def test_the_same_whatever_the_workers():
@@ -157,22 +178,22 @@ def test_probabilities_by_calibration():
 def test_many_rows_are_chosen_on_a_draw(monkeypatch):
     seen = []
 
-    def spy(training, cv, random):
-        folds = make_folds(training, cv, random)
-        seen.extend((len(f.learn.codes), f.learn.cost.sum(), len(f.judge.codes)) for f in folds)
-        return folds
+    def spy(*arguments):
+        made = make_folds(*arguments)
+        seen.append((made.learn.shape, made.cost.sum(), len(made.others.codes)))
+        return made
 
-    monkeypatch.setattr(folds, "LEARNING_ROWS", 100)
-    monkeypatch.setattr(sparse_svc, "LEARNING_ROWS", 100)
-    monkeypatch.setattr(folds, "JUDGING_ROWS", 50)
-    monkeypatch.setattr(sparse_svc, "make_folds", spy)
+    monkeypatch.setattr(folds, "SHARED_ROWS", 150)
+    monkeypatch.setattr(folds, "OTHER_ROWS", 60)
+    monkeypatch.setattr(choice, "make_folds", spy)
+    monkeypatch.setattr(settings, "MANY_ROWS", 100)
     X, y = moons(400)
     given = SparseSVC(**QUICK).fit(X, y)
     assert given.C_ in QUICK["C"]
     # The drawn rows stand for all of them, so that C means the same in the final fit.
-    assert seen == [(100, pytest.approx(400), 50)] * 3
+    assert seen == [((3, 150), pytest.approx(400), 60)]
     own = SparseSVC(**QUICK | {"C": "cv"}).fit(X, y)
-    assert own.C_ in np.array(sparse_svc.C_VALUES) * 100 / 400
+    assert own.C_ in np.array(settings.C_VALUES) * 100 / 400
 
 
 def test_given_folds_are_the_ones_used():
@@ -211,7 +232,7 @@ def test_progress_is_shown_on_demand(monkeypatch, capsys):
     SparseSVC(verbose=1, **QUICK).fit(X, y)
     shares = [share for share, _ in seen]
     assert shares == sorted(shares) and shares[0] == 0 and shares[-1] == 0.8
-    assert "4 terms, error" in seen[1][1]
+    assert any("terms, error" in text for _, text in seen)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +249,12 @@ def test_progress_is_shown_on_demand(monkeypatch, capsys):
         ({"gamma": [1.0, "scale"]}, "Every gamma must be a finite positive number"),
         ({"kernel": "precomputed"}, "Learned vectors need a kernel with a derivative"),
         ({"kernel": "sigmoid"}, "positive semidefinite"),
-        ({"rule": "two_se"}, "rule must be one of one_se, paired_se, best"),
+        ({"rule": "two_se"}, "rule must be one of loss, one_se, paired_se, best"),
+        ({"metric": "yes"}, "metric must be 'auto', True or False"),
+        ({"linear": 1}, "linear must be 'auto', True or False"),
+        ({"metric": True, "kernel": "poly"}, "Only kernel='rbf' has a metric"),
+        ({"max_features": 0}, "max_features must be an integer of at least 1"),
+        ({"max_features": 1, "metric": False}, "max_features needs a metric"),
         ({"cv": 1}, "cv must be an integer of at least 2"),
         ({"cv": "five"}, "cv must be an integer, a splitter or a list of splits"),
         ({"max_iter": 0}, "max_iter must be an integer"),
@@ -253,62 +279,124 @@ def test_fewer_than_two_splits():
         SparseSVC(**QUICK | {"cv": [(np.arange(30), np.arange(30, 40))]}).fit(X, y)
 
 
-def test_promising_are_the_best_and_the_widest_that_is_not_clearly_worse():
-    narrow, medium, wide = (Kernel("rbf", gamma=gamma) for gamma in (3.0, 1.0, 0.1))
-    settings = [
-        Setting(1.0, narrow),
-        Setting(1.0, medium),
-        Setting(9.0, medium),
-        Setting(1.0, wide),
-    ]
-    errors = [[0.1, 0.2], [0.16, 0.2], [0.12, 0.2], [0.3, 0.4]]
-    losses = [[1.0, 1.0]] * 4
-    assert promising(Judged(settings, [0] * 4, errors, losses)) == [settings[0], settings[2]]
-    assert promising(Judged(settings[:1], [0], errors[:1], losses[:1])) == settings[:1]
+def judged_of(sizes, errors, losses, C=None):
+    judged = Judged()
+    for i, (size, error, loss) in enumerate(zip(sizes, errors, losses, strict=True)):
+        setting = Setting(1.0 if C is None else C[i], Kernel("rbf"))
+        judged.add(setting, size, np.array(error), np.array(loss), [], [])
+    return judged
 
 
 def test_of_equal_errors_the_lower_loss_wins():
-    """Not the smallest C with the widest kernel: few rows make many ties."""
-    wide = Kernel("rbf", gamma=0.1)
-    settings = [Setting(C, wide) for C in (0.1, 1.0, 10.0)]
-    judged = Judged(settings, [2] * 3, [[0.0, 0.1]] * 3, [[0.9, 0.9], [0.3, 0.3], [0.2, 0.5]])
-    assert promising(judged) == [settings[1]]
-    assert judged.chosen("one_se") == judged.chosen("best") == 1
+    """Not the smallest C: few rows make many ties."""
+    losses = [[0.9, 0.9], [0.3, 0.3], [0.2, 0.5]]
+    judged = judged_of([2] * 3, [[0.0, 0.1]] * 3, losses, C=[0.1, 1.0, 10.0])
+    assert judged.chosen("one_se") == judged.chosen("best") == judged.chosen("loss") == 1
     assert judged.best_of_each_size()["C"].tolist() == [1.0]
 
 
-def test_growth_stops_where_it_does_not_help(monkeypatch):
-    """Errors that fall up to seven terms: the portion after them is looked at, no further one."""
-    asked = []
-
-    def fake(setting, fold, state, sizes):
-        asked.append(sizes)
-        return (), [(0.3 - 0.02 * min(size, 7) + 0.001 * fold, 1.0, None) for size in sizes]
-
-    monkeypatch.setattr(term_path, "_grow", fake)
-    setting = Setting(1.0, Kernel("rbf"))
-    judged = term_path.judge_sizes(
-        [0, 1, 2], [setting], list(term_path.SIZES), 0.1, 0.5, None, lambda *_: None
+def test_rules_differ():
+    """By error four terms are within a standard error; by loss eight are clearly better."""
+    errors = [[0.2, 0.15, 0.2], [0.11, 0.1, 0.12], [0.11, 0.09, 0.12], [0.1, 0.09, 0.12]]
+    losses = [[0.9, 0.8, 0.8], [0.5, 0.5, 0.5], [0.4, 0.4, 0.4], [0.39, 0.42, 0.4]]
+    judged = judged_of([2, 4, 8, 16], errors, losses)
+    sizes = {rule: judged.sizes[judged.chosen(rule)] for rule in ("one_se", "loss", "best")}
+    assert sizes == {"one_se": 4, "loss": 8, "best": 16}
+    # Less loss but more errors: no reason to take more terms.
+    judged = judged_of(
+        [1, 2, 4], [[0.1, 0.1], [0.12, 0.12], [0.1, 0.1]], [[0.5, 0.5], [0.3, 0.3], [0.5, 0.51]]
     )
-    assert sorted(set(asked)) == list(term_path.SIZES[:3])
-    assert judged.sizes[judged.chosen("best")] == 7
+    assert judged.chosen("loss") == 0
 
 
-def test_growth_goes_on_while_it_guesses_and_better_is_possible(monkeypatch):
-    """A rare class may need more terms than the first portion has, before any error falls."""
-    asked = []
+@pytest.mark.parametrize(
+    ("losses", "aim", "goes_on"),
+    [
+        ([0.9, 0.8, 0.5, 0.4], 0.5, True),  # lower, clearly
+        ([0.9, 0.4, 0.41, 0.42], 0.0, False),  # no lower, whatever could be had
+        ([0.9, 0.4, 0.4, 0.3999], 0.0, True),  # hardly lower, but the stand-in is
+        ([0.9, 0.4, 0.4, 0.3999], 0.5, False),
+    ],
+)
+def test_growth_goes_on_while_the_loss_falls(losses, aim, goes_on):
+    path = Path([0, 0], None, None)
+    path.states = {Setting(1.0, Kernel("rbf")): None}
+    spread = np.array([0.0, 0.02])
+    path.judged = judged_of([1, 2, 6, 8], [[0.2, 0.2]] * 4, [loss + spread for loss in losses])
+    path.judged.losses[-1] = path.judged.losses[-1] + np.array([0.01, -0.01])
+    assert path.goes_on((6, 8), aim) is goes_on
 
-    def fake(setting, fold, state, sizes):
-        asked.append(sizes)
-        return (), [(0.05 if size < 10 else 0.01, 1.0, None) for size in sizes]
 
-    monkeypatch.setattr(term_path, "_grow", fake)
-    for aim, portions in ((0.01, 3), (0.05, 1)):
-        asked.clear()
-        term_path.judge_sizes(
-            [0, 1], [Setting(1.0, Kernel("rbf"))], list(term_path.SIZES), aim, 0.05, None, print
+def test_settings_that_do_worst_drop_out():
+    path = Path([0, 0], None, None)
+    errors = [[0.3, 0.3], [0.1, 0.1], [0.2, 0.2], [0.05, 0.05]]
+    path.judged = judged_of([1, 1, 1, 2], errors, [[1, 1]] * 4, C=[1, 2, 3, 1])
+    path.states = dict.fromkeys(path.judged.settings)
+    path.keep(2)
+    assert [setting.C for setting in path.states] == [1, 2]
+
+
+class TestForms:
+    def test_a_linear_problem_needs_no_kernel_term(self):
+        random = np.random.RandomState(0)
+        X = random.randn(300, 6)
+        y = X @ [1.0, -2.0, 0.5, 0.0, 0.0, 1.0] + 0.3 * random.randn(300) > 0
+        fresh = random.randn(2000, 6)
+        labels = fresh @ [1.0, -2.0, 0.5, 0.0, 0.0, 1.0] > 0
+        model = SparseSVC(random_state=0).fit(X, y)
+        assert model.n_terms_ == 0 and model.linear_coef_.shape == (1, 6)
+        peer = LinearSVC(C=1.0).fit(X, y)
+        assert model.score(fresh, labels) >= peer.score(fresh, labels) - 0.01
+        np.testing.assert_allclose(
+            model.decision_function(X), X @ model.linear_coef_[0] + model.intercept_[0]
         )
-        assert len(set(asked)) == portions
+
+    def test_two_features_of_fifty_two(self):
+        """XOR of two features among fifty that are noise: the model uses the two."""
+        random = np.random.RandomState(0)
+        X, fresh = random.randn(400, 52), random.randn(2000, 52)
+        model = SparseSVC(random_state=0).fit(X, X[:, 3] * X[:, 7] > 0)
+        assert np.flatnonzero(model.metric_).tolist() == [3, 7] or model.n_features_used_ <= 4
+        assert model.score(fresh, fresh[:, 3] * fresh[:, 7] > 0) > 0.92
+
+    def test_no_more_features_than_asked_for(self):
+        random = np.random.RandomState(0)
+        X = random.randn(200, 10)
+        y = X[:, 0] ** 2 + X[:, 1] ** 2 + 0.5 * X[:, 2] > 1.8
+        model = SparseSVC(4, C=10.0, max_features=2, random_state=0).fit(X, y)
+        assert model.n_features_used_ == 2
+        assert np.flatnonzero(model.metric_).tolist() == [0, 1]
+        far = X.copy()
+        far[:, 2:] += 1e3
+        np.testing.assert_allclose(model.decision_function(far), model.decision_function(X))
+
+    def test_metric_is_in_the_units_of_the_features(self):
+        """A feature measured in thousandths has a width a million times as small."""
+        X, y = moons(150)
+        given = {"C": 10.0, "metric": True, "linear": False, "n_init": 1, "random_state": 0}
+        model = SparseSVC(4, **given).fit(X, y)
+        values = np.exp(-np.sum(model.metric_ * (X[:, None] - model.support_vectors_) ** 2, axis=2))
+        expected = values @ model.dual_coef_[0] + model.intercept_[0]
+        np.testing.assert_allclose(model.decision_function(X), expected)
+        scaled = SparseSVC(4, **given).fit(1000.0 * X, y)
+        np.testing.assert_allclose(1e6 * scaled.metric_, model.metric_, rtol=0.05)
+
+    @pytest.mark.parametrize("n_classes", [26, 50, 200])
+    def test_many_classes(self, n_classes):
+        random = np.random.RandomState(0)
+        centres = 6.0 * random.randn(n_classes, 8)
+        y = np.repeat(np.arange(n_classes), 4)
+        X = centres[y] + random.randn(len(y), 8)
+        quick = {"C": 10.0, "metric": False, "cv": 2, "n_init": 1, "max_iter": 30}
+        model = SparseSVC(**quick, random_state=0).fit(X, y)
+        fresh = centres + random.randn(n_classes, 8)
+        assert np.mean(model.predict(fresh) == np.arange(n_classes)) > 0.9
+
+    def test_a_class_of_two_rows(self):
+        X, y = moons(60)
+        X, y = np.vstack([X, [[4.0, 4.0], [4.2, 4.1]]]), np.append(y, [2, 2])
+        model = SparseSVC(random_state=0).fit(X, y)
+        assert model.predict([[4.1, 4.0]]) == [2]
 
 
 class TestDisplay:

@@ -67,16 +67,7 @@ def plain(name, estimator, tolerance, problems, **parameters):
 ROWS = "moons cancer wine digits weighted balanced rare sparse-rows linear polynomial repeated many"
 ANY = f"{ROWS} precomputed"
 
-plain("SparseSVC", z.SparseSVC, LEARNED, "moons wine", cv=3)
-plain("SparseSVC-best", z.SparseSVC, LEARNED, "weighted", cv=3, rule="best", n_init=1, C=1.0)
-plain("SparseSVC-paired", z.SparseSVC, LEARNED, "rare", cv=3, rule="paired_se", gamma="scale",
-      C=[1.0, 10.0])  # fmt: skip
-plain("SparseSVC-4-terms", z.SparseSVC, LEARNED, "moons balanced", n_terms=4, cv=3)
-plain("SparseSVC-fixed", z.SparseSVC, LEARNED, ROWS.replace("digits ", ""), n_terms=5, C=1.0,
-      gamma="scale")  # fmt: skip
-plain("SparseSVC-short", z.SparseSVC, LEARNED, "digits", n_terms=5, C=1.0, gamma="scale",
-      max_iter=30, n_init=1)  # fmt: skip
-
+# Not SparseSVC: since its new learner (issue 16) it is to find something else.
 plain("SparseLargeMargin", z.SparseLargeMarginClassifier, LEARNED, ROWS, n_terms=5)
 plain("SparseLargeMargin-gamma", z.SparseLargeMarginClassifier, LEARNED,
       "moons wine weighted rare many", n_terms=4, C=10.0, learn_gamma=True)  # fmt: skip
@@ -221,7 +212,6 @@ setting(
 SENSITIVE = {
     **dict.fromkeys(
         (
-            "SparseSVC/moons", "SparseSVC-fixed/cancer", "SparseSVC-fixed/sparse-rows",
             "SparseLargeMargin-gamma/moons", "SVCReducer-new/moons", "SVCReducer-new/weighted",
             "SVCReducer-new/many", "SVCReducer-error/moons", "SVCReducer-nu/moons",
             "SVCReducer-modified/moons", "SVCReducer-modified/weighted",
@@ -229,10 +219,6 @@ SENSITIVE = {
         ),
         Tolerance(1e-2, 3e-2),
     ),
-    # The Newton equations solved in another order end in a neighbouring optimum: on moons its
-    # objective is 2.8e-6 above the recorded one, on balanced 9.3e-4 below.
-    "SparseSVC-4-terms/moons": Tolerance(1e-3, 0.1),
-    "SparseSVC-4-terms/balanced": Tolerance(1e-3, 0.1),
     **dict.fromkeys(
         (
             "RelevanceVector/wine", "RelevanceVector/digits", "RelevanceVector/rare",

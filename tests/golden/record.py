@@ -1,6 +1,6 @@
 """Write down what every estimator finds on the fixed problems, for ``tests/test_golden.py``.
 
-    python -m tests.golden.record [--only SparseSVC,moons] [--out FILE]
+    python -m tests.golden.record [--only ReducedSVC,moons] [--out FILE]
 
 Run it before a change that is to leave results as they are, and never to make a failing test pass:
 a new record is a claim that the new figures are the right ones. ``--only`` takes the cases whose

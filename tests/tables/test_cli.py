@@ -15,8 +15,8 @@ import pytest
 from sklearn.svm import SVC
 
 from zeronorm import SparseSVC, __version__
-from zeronorm.classifiers import sparse_svc
 from zeronorm.exceptions import PoorFitWarning
+from zeronorm.learned import choice, settings
 from zeronorm.model import Model
 from zeronorm.tables import cli, comparison, screen
 from zeronorm.tables.comparison import Contender, Plan, Rows, compare, time_prediction
@@ -66,9 +66,8 @@ def narrow_searches(monkeypatch):
     monkeypatch.setattr(comparison, "SVC_C_VALUES", (1.0,))
     monkeypatch.setattr(comparison, "GAMMA_FACTORS", (1.0,))
     monkeypatch.setattr(comparison, "PREDICTION_ROWS", 1_000)
-    monkeypatch.setattr(sparse_svc, "C_VALUES", (1.0,))
-    monkeypatch.setattr(sparse_svc, "GAMMA_FACTORS", (0.3,))
-    monkeypatch.setattr(sparse_svc, "SIZES", ((1, 2),))
+    monkeypatch.setattr(settings, "C_VALUES", (1.0,))
+    monkeypatch.setattr(choice, "STAGES", ((0, 1, 2),))
 
 
 @pytest.fixture
@@ -149,7 +148,8 @@ class TestFit:
         assert f"Saved SparseSVC as {out_path}." in err
         document = json.loads(out_path.read_text())
         terms = next(line for line in out.splitlines() if "kernel terms" in line)
-        assert terms.split()[-2] == str(len(document["model"]["function"]["coef"]))
+        count = len(document["model"]["function"]["coef"])
+        assert f" {count} " in terms
         size = next(line for line in out.splitlines() if "saved model" in line)
         assert f"{out_path.stat().st_size / 1000:.1f} kB" in size
         assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "model.json"]
@@ -437,7 +437,9 @@ class TestBadInput:
         out_path = tmp_path / "out.csv"
         document = json.loads(model.read_text())
         del document["checksum"]
-        document["model"]["function"]["kernel"] |= {"name": "poly", "degree": 2.5}
+        kernel = document["model"]["function"]["kernel"]
+        kernel |= {"name": "poly", "degree": 2.5}
+        kernel.pop("metric", None)
         model.write_text(json.dumps(document))
         result = run("predict", model, data, "--out", out_path)
         assert_one_sentence(*result, r"data.csv, line \d+: the poly kernel .* no finite value")

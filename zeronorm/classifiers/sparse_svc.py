@@ -1,8 +1,9 @@
 """The flagship: a support vector classifier that chooses its few terms itself.
 
-The model is that of Wu, Schölkopf & Bakir (2005), an expansion whose vectors are learned
-(``learned/``). How many terms it has, C and gamma are chosen by cross-validation inside the
-training data (``learned/path.py``): the smallest model within one standard error of the best.
+The model is that of Wu, Schölkopf & Bakir (2005), an expansion whose vectors are learned, with a
+width for each feature and a linear part where they help, and the squared hinge, one for each class
+(``learned/joint.py``). How many terms it has, C and all else is chosen by cross-validation inside
+the training data (``learned/path.py``).
 """
 
 from __future__ import annotations
@@ -23,24 +24,12 @@ from zeronorm.base.training_set import Learned, TrainingRows, check_cost
 from zeronorm.checks import check_integer, check_positive, check_terms, is_integer
 from zeronorm.decisions import Classes
 from zeronorm.expansion import KernelExpansion
-from zeronorm.kernels import Kernel, resolve_gamma
-from zeronorm.learned.folds import LEARNING_ROWS, make_folds
-from zeronorm.learned.learner import check_learnable, learn_vectors
-from zeronorm.learned.path import (
-    SIZES,
-    Choice,
-    Setting,
-    far_behind,
-    guessing_error,
-    judge_settings,
-    judge_sizes,
-    promising,
-)
-from zeronorm.model_selection import check_rule
-
-#: Costs to try, and widths as multiples of gamma="scale".
-C_VALUES = (0.1, 1.0, 10.0, 100.0, 1000.0)
-GAMMA_FACTORS = (0.03, 0.1, 0.3, 1.0, 3.0)
+from zeronorm.kernels import Kernel
+from zeronorm.learned.choice import Choice, choose
+from zeronorm.learned.final import fit_setting
+from zeronorm.learned.learner import check_learnable
+from zeronorm.learned.settings import Setting, costs_of, kernels_of, widths_of
+from zeronorm.model_selection import RULES, check_rule
 
 
 @with_parameters
@@ -48,35 +37,47 @@ class SparseSVC(KernelClassifier):
     """Support vector classifier with a handful of learned vectors, chosen by itself.
 
     Where :class:`~sklearn.svm.SVC` keeps hundreds of training rows, this places a few vectors of
-    its own. The number of terms, C and gamma are chosen by cross-validation within ``fit``; the
-    smallest model within one standard error of the best is kept.
+    its own, learns how wide the kernel is, for each feature if that helps, and adds a linear part
+    where that does. The number of terms, C and all this is chosen by cross-validation within
+    ``fit``.
 
     Parameters
     ----------
     n_terms : "auto" or int, default="auto"
-        Number of kernel terms: chosen, up to 64, or at most this many.
+        Number of terms: chosen, or at most this many. A linear part counts as one for each output,
+        because it costs as much as a term.
     C : "cv", float or sequence of float, default="cv"
-        Cost of a margin error, as in :class:`~sklearn.svm.SVC`: chosen from 0.1 to 1000 (beyond
-        2 000 rows, multiplied by 2 000 / n), given, or chosen from the given values.
+        Cost of a margin error, as in :class:`~sklearn.svm.LinearSVC`: chosen from 0.1 to 1000
+        (beyond 2 000 rows, multiplied by 2 000 / n), given, or chosen from the given values.
     kernel : {"linear", "poly", "rbf"}, default="rbf"
         Kernel function; it must be positive semidefinite and have a derivative.
     degree : float, default=3
         Degree of the polynomial kernel.
     gamma : "cv", {"scale", "auto"}, float or sequence of float, default="cv"
-        Kernel coefficient of "rbf" and "poly": chosen from 0.03 to 3 times "scale", given as in
-        :class:`~sklearn.svm.SVC`, or chosen from the given values.
+        Kernel coefficient of "rbf" and "poly". "cv": learned with the vectors, from "scale" on, for
+        "rbf", and chosen from 0.03 to 3 times "scale" for "poly". Else it is given as in
+        :class:`~sklearn.svm.SVC`, or chosen from the given values, and stays (but for ``metric``).
     coef0 : float, default=0.0
         Constant of "poly".
-    rule : {"one_se", "paired_se", "best"}, default="one_se"
-        Which size to keep: the smallest within one standard error of the lowest error; the
-        smallest within one standard error of the fold-by-fold difference from it; or the one
-        with the lowest error.
+    metric : "auto" or bool, default="auto"
+        Whether every feature has a width of its own, which is learned ("rbf" only). Widths that do
+        not matter become zero. "auto": chosen, if ``gamma`` is "cv" and something is chosen at all.
+    linear : "auto" or bool, default="auto"
+        Whether there is a linear part. "auto": chosen, if something is chosen at all.
+    max_features : int, optional
+        Most features that the model may use; there is a metric then.
+    rule : {"loss", "one_se", "paired_se", "best"}, default="loss"
+        Which size to keep. "loss": the smallest than which no model with at most its error has a
+        hinge loss on held-out rows, cut off at two, that is lower by half a standard error, fold by
+        fold. "one_se": the smallest within one standard error of the lowest error; "paired_se":
+        within one standard error of the fold-by-fold difference from it; "best": the one with the
+        lowest error.
     cv : int, splitter or iterable of splits, default=5
         Number of folds, or how to split, as in :class:`~sklearn.model_selection.GridSearchCV`.
     class_weight : dict or "balanced", optional
         Factor of C for each class.
     tol : float, default=1e-4
-        Relative duality gap of the coefficients.
+        Relative gap between the objective and its minimum over the coefficients.
     max_iter : int, default=200
         Most steps of the final fit with all the vectors; a quarter of it on each larger sample of
         many rows.
@@ -94,14 +95,22 @@ class SparseSVC(KernelClassifier):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     path_ : dict of ndarray
-        What cross-validation found, for every size: "terms", "error" (the lowest of the settings
-        tried), its "standard_error", and its "C" and "gamma". Empty if nothing was to choose.
+        What cross-validation found, for every size: "terms" (a linear part included), "error" (the
+        lowest of the settings tried), its "standard_error", and what it was reached with: "C",
+        "gamma" (to begin with), "metric", "linear". Empty if nothing was to choose.
     C_, gamma_ : float
-        The cost and the width that were chosen.
+        The cost, and the width; the mean of all widths if every feature has its own.
+    metric_ : ndarray of shape (n_features,)
+        Width of each feature, in the units of the features as given, if there is a metric:
+        k(x, z) = exp(-Σ metric_i (x_i - z_i)²).
+    linear_coef_ : ndarray of shape (n_outputs, n_features)
+        The linear part, if there is one.
+    n_features_used_ : int
+        Number of features with a width or a linear coefficient that is not zero.
     expansion_ : KernelExpansion
         The learned function.
     n_terms_ : int
-        Number of kernel terms.
+        Number of kernel terms; none is legal where there is a linear part.
     support_vectors_ : ndarray of shape (n_terms, n_features)
         The learned vectors.
     dual_coef_ : ndarray of shape (n_outputs, n_terms)
@@ -112,7 +121,7 @@ class SparseSVC(KernelClassifier):
         What ``predict_proba`` makes of decision values, with its ``slope``; None where nothing was
         chosen.
     objective_ : float
-        ½‖w‖² + C Σ hinge of the final fit, summed over the outputs.
+        ½‖w‖² + ½ C Σ hinge² of the final fit, summed over the outputs.
     n_iter_ : int
         Steps with all the vectors in the final fit.
     history_ : dict of ndarray
@@ -123,16 +132,15 @@ class SparseSVC(KernelClassifier):
     See Also
     --------
     SparsityPathDisplay : Draws ``path_``.
-    SparseLargeMarginClassifier : The same model with everything given.
+    SparseLargeMarginClassifier : The model of the paper, with the hinge and everything given.
     SVCReducer : Makes a fitted SVC smaller.
 
     Notes
     -----
-    For the choices each fold learns from at most 2 000 rows and judges by at most 2 000 others; the
-    final fit learns the vectors on up to 32 000 rows and their coefficients on all. Features
+    For the choices folds share at most 2 500 rows, and are judged by up to 5 000 others besides;
+    the final fit learns the vectors on up to 32 000 rows and their coefficients on all. Features
     should be on one scale (for example by ``StandardScaler``), as for any such kernel.
-    Probabilities come from the decision values of the held-out rows of that cross-validation. Where
-    ``n_terms``, C and gamma are all given there are none: then
+    Probabilities come from the held-out rows of that cross-validation; where nothing is chosen,
     :class:`~sklearn.calibration.CalibratedClassifierCV` makes them.
 
     References
@@ -140,8 +148,8 @@ class SparseSVC(KernelClassifier):
     Mingrui Wu, Bernhard Schölkopf, Gökhan Bakir: Building sparse large margin classifiers.
     Proceedings of the 22nd International Conference on Machine Learning (2005).
 
-    Leo Breiman, Jerome Friedman, Richard Olshen, Charles Stone: Classification and Regression
-    Trees (1984); the one-standard-error rule.
+    Jason Weston, André Elisseeff, Bernhard Schölkopf, Mike Tipping: Use of the zero-norm with
+    linear models and kernel methods. Journal of Machine Learning Research 3 (2003); the widths.
 
     Examples
     --------
@@ -151,13 +159,16 @@ class SparseSVC(KernelClassifier):
     >>> X, y = make_moons(200, noise=0.2, random_state=0)
     >>> model = SparseSVC(random_state=0).fit(X, y)
     >>> model.n_terms_, len(SVC().fit(X, y).support_)
-    (3, 54)
+    (1, 54)
     """
 
     n_terms: Any = field(default="auto", kw_only=False)
     C: Any = "cv"
     gamma: Any = "cv"
-    rule: str = "one_se"
+    metric: Any = "auto"
+    linear: Any = "auto"
+    max_features: int | None = None
+    rule: str = "loss"
     cv: Any = 5
     max_iter: int = 200
     n_init: int = 2
@@ -170,10 +181,11 @@ class SparseSVC(KernelClassifier):
             if not is_integer(self.n_terms):
                 raise ValueError(f"n_terms must be 'auto' or an integer; got {self.n_terms!r}.")
             check_integer("n_terms", self.n_terms, least=1)
-        for C in self._costs():
+        for C in costs_of(self.C, 1):
             check_positive("C", C)
         check_learnable(self.kernel)
-        check_rule(self.rule)
+        check_rule(self.rule, ("loss", *RULES))
+        self._check_form()
         if is_integer(self.cv):
             check_integer("cv", self.cv, least=2)
         elif isinstance(self.cv, str) or not (
@@ -186,17 +198,24 @@ class SparseSVC(KernelClassifier):
         check_integer("n_init", self.n_init, least=1)
         check_integer("verbose", self.verbose, least=0)
 
+    def _check_form(self) -> None:
+        """Raise ValueError unless metric, linear and max_features go with the kernel."""
+        for name in ("metric", "linear"):
+            value = getattr(self, name)
+            if not (isinstance(value, bool) or isinstance(value, str) and value == "auto"):
+                raise ValueError(f"{name} must be 'auto', True or False; got {value!r}.")
+        if self.metric is True and self.kernel != "rbf":
+            raise ValueError(f"Only kernel='rbf' has a metric; got {self.kernel!r}.")
+        if self.max_features is not None:
+            check_integer("max_features", self.max_features, least=1)
+            if self.kernel != "rbf" or self.metric is False:
+                raise ValueError("max_features needs a metric: kernel='rbf', metric not False.")
+
     def _unit_cost(self) -> float:
         return 1.0  # the settings multiply it
 
     def _chooses_terms(self) -> bool:
         return isinstance(self.n_terms, str) and self.n_terms == "auto"
-
-    def _costs(self, n_rows: int = 1) -> list[Any]:
-        """Return the costs to try; for many rows such that these weigh as much as a few."""
-        if not is_cv(self.C):
-            return values_of("C", self.C)
-        return [C * min(1.0, LEARNING_ROWS / n_rows) for C in C_VALUES]
 
     def _make_kernel(self, X: Any, sample_weight: np.ndarray | None) -> Kernel:
         """Return the kernel with gamma="scale", of which the widths are multiples."""
@@ -209,17 +228,23 @@ class SparseSVC(KernelClassifier):
             sample_weight=sample_weight,
         )
 
-    def _kernels(self, training: TrainingRows) -> list[Kernel]:
-        kernel = training.kernel
-        if kernel.name == "linear":
-            return [kernel]
-        if is_cv(self.gamma):
-            gammas = [factor * kernel.gamma for factor in GAMMA_FACTORS]
-        elif isinstance(self.gamma, str) and self.gamma == "scale":
-            gammas = [kernel.gamma]
-        else:
-            gammas = [resolve_gamma(one, training.data) for one in values_of("gamma", self.gamma)]
-        return [kernel.with_gamma(gamma) for gamma in gammas]
+    def _settings(self, training: TrainingRows) -> list[Setting]:
+        """Return what to choose from; "auto" is the simpler of the two where nothing else is."""
+        costs = costs_of(self.C, len(training.codes))
+        kernels = kernels_of(self.gamma, training)
+        is_choosing = len(costs) * len(kernels) > 1 or self._chooses_terms()
+        metric = self.metric if self.max_features is None else True
+        widths = widths_of(metric, self.gamma, training, is_choosing)
+        linear = [self.linear is True]
+        if self.linear == "auto" and is_choosing and training.kernel.name != "linear":
+            linear = [False, True]
+        return [
+            Setting(C, kernel, width, part)
+            for part in linear
+            for width in widths
+            for C in costs
+            for kernel in kernels
+        ]
 
     def _training_rows(
         self, X: Any, y: np.ndarray, sample_weight: Any
@@ -234,23 +259,54 @@ class SparseSVC(KernelClassifier):
         with progress_bar("SparseSVC", enabled=self.verbose > 0) as update:
             choice = self._choose(training, random, update)
             update(0.8, f"fitting {choice.size} terms")
-            self.C_, self.gamma_ = choice.setting.C, choice.setting.kernel.gamma
-            self.calibration_ = choice.calibration
-            learned = learn_vectors(
-                choice.setting.of(training),
+            learned = fit_setting(
+                training,
+                choice.setting,
                 choice.size,
                 random,
                 n_init=self.n_init,
                 max_iter=self.max_iter,
                 tol=self.tol,
+                starts=choice.starts,
+                max_features=self.max_features,
             )
             learned.doubt = choice.doubt
+            self._choice = choice
             return learned
 
+    def _choose(self, training: TrainingRows, random: np.random.RandomState, update: Any) -> Choice:
+        """Choose among the settings by cross-validation, where there is a choice."""
+        settings = self._settings(training)
+        check_cost(max(setting.C for setting in settings) * training.cost)
+        size = None if self._chooses_terms() else self.n_terms
+        if len(settings) == 1 and size is not None:
+            n_linear = training.targets.shape[1] if settings[0].linear else 0
+            return Choice(settings[0], max(0, size - n_linear), total=size)
+        return choose(
+            training, settings, size, self.cv, self.rule, random, n_jobs=self.n_jobs, update=update
+        )
+
+    def _store(self, learned: Learned, classes: np.ndarray) -> None:
+        super()._store(learned, classes)
+        choice, expansion = self._choice, self.expansion_
+        del self._choice
+        self.path_, self.calibration_ = choice.path, choice.calibration
+        self.C_, self.gamma_ = choice.setting.C, expansion.kernel.gamma
+        is_used = np.full(self.n_features_in_, expansion.n_terms > 0)
+        if expansion.kernel.metric is not None:
+            is_used &= np.array(expansion.kernel.metric) > 0
+        if expansion.linear is not None:
+            is_used |= expansion.linear.any(axis=1)
+        self.n_features_used_ = int(is_used.sum())
+
     def _with_choices(self, learned: Learned) -> SparseSVC:
+        setting = self._choice.setting
         again = copy.copy(self)
-        again.n_terms = max(1, learned.expansion.n_terms)
-        again.C, again.gamma, again.n_init, again.verbose = self.C_, self.gamma_, 1, 0
+        again.n_terms, again.C = max(1, self._choice.total), setting.C
+        # A width that was learned is learned again; one that was given stays.
+        again.gamma = "cv" if setting.widths == 1 else setting.kernel.gamma
+        again.metric, again.linear = setting.widths > 1, setting.linear
+        again.n_init, again.verbose = 1, 0
         return again
 
     def _model_parts(self) -> tuple[KernelExpansion, Classes]:
@@ -291,50 +347,3 @@ class SparseSVC(KernelClassifier):
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Estimate the logarithm of the probability of every class, as ``predict_proba`` does."""
         return np.log(self.predict_proba(X))
-
-    def _choose(self, training: TrainingRows, random: np.random.RandomState, update: Any) -> Choice:
-        """Choose C, gamma and the number of terms by cross-validation."""
-        costs, kernels = self._costs(len(training.codes)), self._kernels(training)
-        check_cost(max(costs) * training.cost)
-        self.path_: dict[str, np.ndarray] = {}
-        if len(costs) * len(kernels) == 1 and not self._chooses_terms():
-            return Choice(Setting(costs[0], kernels[0]), self.n_terms)
-        folds = make_folds(training, self.cv, random)
-        update(0.0, "choosing C and gamma")
-        stand_in = judge_settings(folds, costs, kernels, self.n_jobs)
-        settings = promising(stand_in)
-        portions = self._portions(min(len(fold.learn.codes) for fold in folds))
-
-        def report(done: float, text: str) -> None:
-            update(0.2 + 0.6 * done / (len(settings) * sum(map(len, portions))), text)
-
-        aim, guessing = float(stand_in.mean.min()), guessing_error(training)
-        judged = judge_sizes(folds, settings, portions, aim, guessing, self.n_jobs, report)
-        self.path_ = judged.best_of_each_size()
-        kept = judged.chosen(self.rule)
-        doubt = far_behind(judged, kept, stand_in) if self._chooses_terms() else None
-        link = judged.calibration(kept, folds)
-        return Choice(judged.settings[kept], judged.sizes[kept], doubt, link)
-
-    def _portions(self, n_rows: int) -> list[tuple[int, ...]]:
-        if not self._chooses_terms():
-            return [(self.n_terms,)]
-        fitting = [tuple(size for size in portion if size <= n_rows) for portion in SIZES]
-        return [portion for portion in fitting if portion]
-
-
-def is_cv(value: Any) -> bool:
-    """Whether the parameter asks for a choice by cross-validation."""
-    return isinstance(value, str) and value == "cv"
-
-
-def values_of(name: str, value: Any) -> list[Any]:
-    """One value, or the values of a sequence, which must not be empty."""
-    if isinstance(value, Iterable) and not isinstance(value, str):
-        values = list(value)
-        if not values:
-            raise ValueError(f"{name} is an empty sequence; give at least one value.")
-        for one in values:
-            check_positive(f"Every {name}", one)
-        return sorted(values)
-    return [value]

@@ -1,4 +1,8 @@
-"""Folds of training rows: what is learned from, and what models are judged by."""
+"""Folds of training rows: what models learn from, and what they are judged by.
+
+All folds share one set of rows; those that a fold must not learn from have no cost in it. So the
+models of all folds are learned together (``joint.py``).
+"""
 
 from __future__ import annotations
 
@@ -8,42 +12,135 @@ from typing import Any
 import numpy as np
 
 from zeronorm.base.sampling import stratified_folds, stratified_rows
-from zeronorm.base.training_set import TrainingRows
+from zeronorm.base.training_set import TrainingRows, rescaled_cost
 from zeronorm.checks import is_integer
-from zeronorm.learned.prototypes import Prototypes
+from zeronorm.learned.joint import JointModels
+from zeronorm.learned.kernel_sets import Rows
+from zeronorm.learned.units import Units
 
-#: A fold learns from at most so many rows, and judges by so many others.
-LEARNING_ROWS, JUDGING_ROWS = 2_000, 2_000
+#: Folds share at most so many rows, and are judged by so many others beside them.
+SHARED_ROWS, OTHER_ROWS = 2_500, 5_000
+
+#: Most that a row adds to the loss that models are judged by: that of the boundary is one.
+MOST = 2.0
 
 
-@dataclass(frozen=True)
-class Fold:
-    """Rows to learn from, and rows to judge by."""
+@dataclass
+class Part:
+    """Rows to judge by: classes, weights, and which fold judges by which (folds x rows)."""
 
-    learn: TrainingRows
-    judge: TrainingRows
+    rows: Rows
+    codes: np.ndarray
+    weight: np.ndarray
+    judge: np.ndarray
+
+
+@dataclass
+class Folds:
+    """Folds of rows in the units of the learner.
+
+    ``cost`` is that of every row where C is one; ``learn`` (folds x rows) tells which rows a fold
+    learns from.
+    """
+
+    shared: Part
+    others: Part | None
+    cost: np.ndarray
+    learn: np.ndarray
     seed: int
 
-    def judged(self, current: Prototypes) -> tuple[float, float, np.ndarray]:
-        """Share of the judging rows, by weight, that are wrong, mean hinge loss, and values."""
-        scores = current.scores(self.judge.data)
-        several = scores.shape[1] > 1
-        codes = scores.argmax(axis=1) if several else (scores[:, 0] > 0).astype(np.intp)
-        error = float(np.average(codes != self.judge.codes, weights=self.judge.cost))
-        slack = np.maximum(1.0 - self.judge.targets * scores, 0.0)
-        loss = float(np.sum(self.judge.output_cost * slack) / self.judge.cost.sum())
-        return error, loss, scores.astype(np.float32)
+    def __len__(self) -> int:
+        return len(self.learn)
+
+    def active_rows(self, models: JointModels) -> float:
+        """Share of the rows a model learns from that are within the margin of some output."""
+        scores = models.scores(self.shared.rows) * self.shared.rows.targets
+        is_active = (scores < 1.0).any(axis=1)
+        return float(np.sum(is_active & self.learn) / self.learn.sum())
+
+    def costs(self, Cs: list[float]) -> np.ndarray:
+        """Costs of the rows for every C and every fold of it."""
+        by_fold = self.learn * self.cost
+        return np.concatenate([C * by_fold for C in Cs]).astype(self.shared.rows.dtype)
+
+    def candidates(self, fold: int, count: int) -> np.ndarray:
+        """Draw rows among which a fold looks for new vectors: the same for every setting."""
+        random = np.random.RandomState((self.seed + 7919 * fold + count) % (2**32))
+        learn = np.flatnonzero(self.learn[fold])
+        if len(learn) > count:
+            codes = np.unique(self.shared.codes[learn], return_inverse=True)[1]
+            learn = learn[stratified_rows(codes, count, random)[:count]]
+        chosen = self.shared.rows.X[learn]
+        dense = chosen.toarray() if hasattr(chosen, "toarray") else chosen
+        # As many for every fold, so that they fit into one array.
+        return dense[np.arange(count) % len(dense)]
+
+    def judged(self, models: JointModels) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+        """Error and loss of models, fold by fold, on the rows each has not seen; and its values.
+
+        The models are those of one setting after the other, each with one model for every fold.
+        The loss is the hinge of the margin, cut off: it says more than whether a row is wrong, and
+        unlike the squared hinge that is learned by, no row says more than a few.
+        """
+        wrong, loss, total = np.zeros((3, len(models)))
+        values = []
+        for part in self.parts:
+            scores = models.scores(part.rows)
+            fold = np.arange(len(models)) % len(self)
+            weight = part.weight * part.judge[fold]
+            is_wrong = predicted(scores) != part.codes
+            per_row = np.clip(1.0 - margins(scores, part.codes), 0.0, MOST)
+            wrong = wrong + np.sum(weight * is_wrong, axis=1)
+            loss = loss + np.sum(weight * per_row, axis=1, dtype=float)
+            total = total + weight.sum(axis=1)
+            values.append([scores[i][:, part.judge[fold[i]]] for i in range(len(models))])
+        joined = [np.concatenate(blocks, axis=1).T for blocks in zip(*values, strict=True)]
+        return wrong / total, loss / total, joined
+
+    @property
+    def parts(self) -> list[Part]:
+        """Sets of rows to judge by."""
+        return [self.shared] if self.others is None else [self.shared, self.others]
+
+    def held_out(self) -> tuple[np.ndarray, np.ndarray]:
+        """Classes and weights of the rows that ``judged`` gives values of, fold by fold."""
+        codes, weight = [], []
+        for fold in range(len(self)):
+            for part in self.parts:
+                codes.append(part.codes[part.judge[fold]])
+                weight.append(part.weight[part.judge[fold]])
+        return np.concatenate(codes), np.concatenate(weight)
 
 
-def make_folds(training: TrainingRows, cv: Any, random: np.random.RandomState) -> list[Fold]:
+def margins(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """How far each row is on the right side (models x rows): negative where it is wrong.
+
+    The decision value of two classes, half the lead of the own class over the next beyond.
+    """
+    if scores.shape[1] == 1:
+        return np.where(codes == 1, scores[:, 0], -scores[:, 0])
+    is_own = codes == np.arange(scores.shape[1])[:, None]
+    own = np.sum(scores * is_own, axis=1)
+    return 0.5 * (own - np.max(np.where(is_own, -np.inf, scores), axis=1))
+
+
+def predicted(scores: np.ndarray) -> np.ndarray:
+    """Class numbers of decision values (models x outputs x rows)."""
+    return scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.intp)
+
+
+def make_folds(
+    training: TrainingRows, units: Units, cv: Any, random: np.random.RandomState, dtype: Any
+) -> Folds:
     """Split the rows: into so many folds, or as a splitter or a list of splits says.
 
-    The indices of a list are those of the rows given to ``fit``. Of many rows each fold learns
-    from a draw, which stands for all rows, and judges by another.
+    The indices of a list are those of the rows given to ``fit``. Of many rows the folds share a
+    draw, whose costs stand for all rows; others, which none learns from, are shared out among the
+    folds to be judged by.
     """
     n_rows = len(training.codes)
     if is_integer(cv):
-        splits = list(stratified_folds(training.codes, cv, random))
+        splits = None
     elif hasattr(cv, "split"):
         splits = list(cv.split(np.zeros((n_rows, 1)), training.codes))
     else:
@@ -53,32 +150,40 @@ def make_folds(training: TrainingRows, cv: Any, random: np.random.RandomState) -
             raise ValueError(
                 f"Each split of cv must be two lists of row numbers: {error}."
             ) from error
-    folds = []
-    for learn, judge in splits:
-        if len(judge) == 0 or len(np.unique(training.codes[learn])) < training.codes.max() + 1:
+    drawn = np.arange(n_rows)
+    if n_rows > SHARED_ROWS:
+        drawn = stratified_rows(training.codes, SHARED_ROWS, random)
+    if splits is None:
+        places = list(stratified_folds(training.codes[drawn], cv, random))
+        rest = np.setdiff1d(np.arange(n_rows), drawn)
+        rest = rest[random.permutation(len(rest))[:OTHER_ROWS]]
+    else:
+        places = [
+            (np.flatnonzero(np.isin(drawn, learn)), np.flatnonzero(np.isin(drawn, judge)))
+            for learn, judge in splits
+        ]
+        rest = np.zeros(0, dtype=int)
+    codes = training.codes[drawn]
+    for learn, judge in places:
+        if len(judge) == 0 or len(np.unique(codes[learn])) < training.codes.max() + 1:
             raise ValueError(
                 "A split of cv leaves a class out of the rows to learn from, or has no rows to "
                 "judge by. Take fewer folds, or stratified ones."
             )
-        folds.append(_fold(training, learn, judge, random))
-    if len(folds) < 2:
+    if len(places) < 2:
         raise ValueError("cv gives fewer than two splits, which leaves no standard error.")
-    return folds
-
-
-def _fold(
-    training: TrainingRows, learn: np.ndarray, judge: np.ndarray, random: np.random.RandomState
-) -> Fold:
-    """Draw the rows of a fold, where there are too many."""
-    if len(learn) > LEARNING_ROWS:
-        learn = learn[stratified_rows(training.codes[learn], LEARNING_ROWS, random)]
-        # As many margin errors as all rows would make: C means the same as in the final fit.
-        rows = training.sample(learn)
-    else:
-        rows = training.take(learn)
-    if len(judge) > JUDGING_ROWS:
-        judge = judge[random.permutation(len(judge))[:JUDGING_ROWS]]
-    return Fold(rows.compact(), training.take(judge).compact(), random.randint(2**31 - 1))
+    masks = np.zeros((2, len(places), len(drawn)), dtype=bool)
+    for fold, split in enumerate(places):
+        for mask, indices in zip(masks, split, strict=True):
+            mask[fold, indices] = True
+    others = None
+    if len(rest) >= len(places):
+        turn = np.arange(len(rest)) % len(places) == np.arange(len(places))[:, None]
+        rows = units.rows(training, rest, dtype)
+        others = Part(rows, training.codes[rest], training.cost[rest], turn)
+    shared = Part(units.rows(training, drawn, dtype), codes, training.cost[drawn], masks[1])
+    cost = rescaled_cost(training.codes, training.cost, drawn, training.cost[drawn])
+    return Folds(shared, others, cost, masks[0], random.randint(2**31 - 1))
 
 
 def _indices(training: TrainingRows, rows: np.ndarray) -> np.ndarray:

@@ -1,269 +1,332 @@
-"""How many terms, which C, which width: cross-validation along a path of growing models.
+"""How many terms, which C, which form: cross-validation along a path of growing models.
 
-Two steps, all inside the training rows.
+All inside the training rows, and the models of all settings and folds together (``joint.py``):
 
-1. C and gamma are judged with a convex stand-in for the full SVM: the modified RSVM of Wu et al.
-   (2005), which is the SVM in the span of some landmarks. Newton's method solves it along a path of
-   C, warm started, at a small part of an SVM's cost. Two settings go on: the most accurate, and
-   the one with the widest kernel among those within a standard error of it, because a smoother
-   function needs fewer terms.
-2. For each of them vectors are learned on every fold, their number growing along a warm started
-   path, until more of them do not help.
+1. A convex stand-in for the full SVM says what error can be had: the SVM in the span of some
+   landmarks, for a few C and widths.
+2. Models of every setting (C, the width to begin with, one width or one for each feature, with a
+   linear part or without) grow from one term on. After each stage of sizes the settings with the
+   highest errors drop out; it goes on as long as more terms help.
 
-A rule of ``model_selection.py`` then chooses among all sizes and settings. On few rows many of them
-make the same errors; of these the one with the lowest hinge loss on the held-out rows is taken.
+A rule then chooses among the best settings of all sizes. What counts as size are the inner products
+that a prediction costs: kernel terms, and one for each output of a linear part. On few rows many
+models make the same errors; of these the one with the lowest loss on the held-out rows is the best.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from zeronorm.base.sampling import stratified_rows
-from zeronorm.base.training_set import TrainingRows
 from zeronorm.kernels import Kernel
-from zeronorm.learned.calibration import calibrate
-from zeronorm.learned.folds import Fold
-from zeronorm.learned.learner import VectorLearner, large_margin
-from zeronorm.learned.prototypes import (
-    GROWING_STEPS,
-    GROWING_TOLERANCE,
-    Prototypes,
-)
-from zeronorm.links import Calibration
+from zeronorm.learned.coefficients import solve_coefficients
+from zeronorm.learned.descent import descend, grow
+from zeronorm.learned.folds import Folds
+from zeronorm.learned.joint import Form, JointModels, Parameters
+from zeronorm.learned.settings import Setting
+from zeronorm.learned.units import Units
 from zeronorm.model_selection import sparsest_good, standard_error
 
-#: Landmarks of the stand-in.
-LANDMARKS = 100
+#: Landmarks of the stand-in, and most steps of its coefficients.
+LANDMARKS, LANDMARK_STEPS = 100, 25
 
-#: Numbers of terms to try, in the portions after which it is decided whether to go on.
-SIZES = ((1, 2, 3, 4), (5, 6, 7, 8), (10, 12, 16), (20, 24, 32), (40, 48, 64))
+#: Numbers of terms to try, in the stages after which it is decided what goes on; and how many
+#: settings do.
+STAGES = ((0, 1, 2, 3, 4), (6, 8), (12, 16), (24, 32), (48, 64), (96, 128), (192, 256))
+STAYING = (6, 4, 3, 2)
 
+#: Largest size, where nothing else is said.
+MANY_TERMS = 10_000
 
-#: What counts as lowering the error, in standard errors.
-WORTHWHILE = 0.25
+#: Steps with each size, fewer up to so many terms, and the relative progress to stop at.
+STEPS, FEW_STEPS, FEW_TERMS, TOLERANCE = 40, 25, 4, 1e-5
 
-#: A choice is doubtful whose error is above that of the stand-in by this much, and by so many
-#: standard errors of the difference.
-FAR, CLEARLY = 0.05, 2.0
+#: Rows among which new vectors are looked for, at least, and for each vector to come.
+CANDIDATES, CANDIDATES_EACH = 32, 4
 
+#: Beyond so many outputs the sizes beside a linear part are these.
+FEW_OUTPUTS, COARSE = 2, (0, 2, 4, 8, 16, 32, 64, 128, 256)
 
-@dataclass(frozen=True)
-class Setting:
-    """A cost and a kernel."""
+#: Kernel values of the models that are learned at once, about.
+TOGETHER = 2**21
 
-    C: float
-    kernel: Kernel
+#: What counts as lowering the loss, and what the rule "loss" tolerates, in standard errors.
+WORTHWHILE, HALF = 0.25, 0.5
 
-    def of(self, training: TrainingRows) -> TrainingRows:
-        """Return rows of unit cost with this cost and kernel."""
-        return replace(training, cost=self.C * training.cost, kernel=self.kernel)
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What was chosen: setting and number of terms, and a sentence if it is doubtful.
-
-    ``calibration`` turns decision values into probabilities, where there were held-out rows.
-    """
-
-    setting: Setting
-    size: int
-    doubt: str | None = None
-    calibration: Calibration | None = None
+#: Standard errors, of the difference, by which a choice must be above the stand-in to be doubtful;
+#: and the least difference.
+CLEARLY, FAR = 3.0, 0.01
 
 
 @dataclass
 class Judged:
-    """Cross-validated models: setting, terms, and errors, losses and values on the folds, of each.
-
-    The values, of the held-out rows, are kept of the models that may be chosen only.
-    """
+    """Cross-validated models: setting, size, and errors and losses on the folds, of each."""
 
     settings: list[Setting] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
-    errors: list[list[float]] = field(default_factory=list)
-    losses: list[list[float]] = field(default_factory=list)
-    values: list[list[np.ndarray]] = field(default_factory=list)
-
-    def calibration(self, kept: int, folds: list[Fold]) -> Calibration:
-        """Learn the link of a model from its values on the held-out rows of all folds."""
-        return calibrate(
-            np.concatenate(self.values[kept]),
-            np.concatenate([fold.judge.codes for fold in folds]),
-            np.concatenate([fold.judge.cost for fold in folds]),
-        )
+    errors: list[np.ndarray] = field(default_factory=list)
+    losses: list[np.ndarray] = field(default_factory=list)
+    #: Held-out values and parameters of the best model of each size, which alone may be chosen.
+    best: dict[int, tuple[int, list[np.ndarray], Parameters]] = field(default_factory=dict)
 
     @property
     def mean(self) -> np.ndarray:
         """Mean error of each."""
         return np.mean(self.errors, axis=1)
 
-    def rank(self, i: int) -> tuple[float, float]:
-        """Return what orders models: the mean error, up to rounding, and the mean loss."""
-        return round(float(np.mean(self.errors[i])), 9), float(np.mean(self.losses[i]))
-
     @property
     def standard_error(self) -> np.ndarray:
         """Standard error of each mean."""
         return standard_error(np.transpose(self.errors))
 
+    def rank(self, i: int) -> tuple[float, float]:
+        """Return what orders models: the mean error, up to rounding, and the mean loss."""
+        return round(float(np.mean(self.errors[i])), 9), float(np.mean(self.losses[i]))
+
+    def add(
+        self,
+        setting: Setting,
+        size: int,
+        error: np.ndarray,
+        loss: np.ndarray,
+        values: list[np.ndarray] | None = None,
+        parameters: Parameters | None = None,
+    ) -> None:
+        """Add a model; its values and parameters are kept if it is the best of its size."""
+        self.settings.append(setting)
+        self.sizes.append(size)
+        self.errors.append(error)
+        self.losses.append(loss)
+        last = len(self.sizes) - 1
+        is_best = size not in self.best or self.rank(last) < self.rank(self.best[size][0])
+        if values is not None and parameters is not None and is_best:
+            self.best[size] = last, values, parameters
+
     def chosen(self, rule: str) -> int:
-        """Index of the one that a rule of ``model_selection`` keeps."""
+        """Index of the model that a rule keeps: the best of its size.
+
+        "loss" keeps the smallest than which no model that errs no more has clearly less loss on
+        the held-out rows; the others are of ``model_selection.py``.
+        """
+        if rule == "loss":
+            return self._smallest_by_loss()
         kept = sparsest_good(1.0 - np.transpose(self.errors), np.array(self.sizes), rule)
-        rivals = [i for i, size in enumerate(self.sizes) if size == self.sizes[kept]]
-        return min(rivals, key=self.rank)
+        return self.best[self.sizes[kept]][0]
+
+    def _smallest_by_loss(self) -> int:
+        """Compare losses of the best models of each size, in standard errors over the folds."""
+        indices = [self.best[size][0] for size in sorted(self.best)]
+        for i in indices:
+            rivals = [j for j in indices if self.rank(j)[0] <= self.rank(i)[0]]
+            best = min(rivals, key=lambda j: float(np.mean(self.losses[j])))
+            behind = self.losses[i] - self.losses[best]
+            if behind.mean() <= HALF * float(standard_error(behind)):
+                return i
+        raise AssertionError("the model with the lowest error has no rival")
 
     def best_of_each_size(self) -> dict[str, np.ndarray]:
-        """Size, error, standard error, C and gamma of the most accurate model of each size."""
-        mean, spread = self.mean, self.standard_error
-        indices = []
-        for size in sorted(set(self.sizes)):
-            of_size = [i for i, one in enumerate(self.sizes) if one == size]
-            indices.append(min(of_size, key=self.rank))
+        """Size, error, standard error and setting of the most accurate model of each size."""
+        indices = [self.best[size][0] for size in sorted(self.best)]
+        settings = [self.settings[i] for i in indices]
         return {
             "terms": np.array([self.sizes[i] for i in indices]),
-            "error": mean[indices],
-            "standard_error": spread[indices],
-            "C": np.array([self.settings[i].C for i in indices]),
-            "gamma": np.array([self.settings[i].kernel.gamma for i in indices]),
+            "error": self.mean[indices],
+            "standard_error": self.standard_error[indices],
+            "C": np.array([setting.C for setting in settings]),
+            "gamma": np.array([setting.kernel.gamma for setting in settings]),
+            "metric": np.array([setting.widths > 1 for setting in settings]),
+            "linear": np.array([setting.linear for setting in settings]),
         }
 
 
-def judge_settings(
-    folds: list[Fold], Cs: list[float], kernels: list[Kernel], n_jobs: int | None
-) -> Judged:
-    """Cross-validate the stand-in for every pair of a C and a kernel."""
-    tables = Parallel(n_jobs=n_jobs)(
-        delayed(_judge_landmarks)(fold, Cs, kernel) for kernel in kernels for fold in folds
+def judge_landmarks(
+    folds: Folds, units: Units, Cs: list[float], kernels: list[Kernel], n_jobs: int | None
+) -> tuple[Judged, float]:
+    """Cross-validate the stand-in for every pair of a C and a kernel.
+
+    The share of rows that are within the margin, support vectors, of the best comes with it.
+    """
+    results = Parallel(n_jobs=n_jobs)(
+        delayed(_judge_landmarks)(folds, units.gamma(kernel), kernel, Cs) for kernel in kernels
     )
     judged = Judged()
-    for i, kernel in enumerate(kernels):
-        of_kernel = np.array(tables[i * len(folds) : (i + 1) * len(folds)])
-        judged.settings += [Setting(C, kernel) for C in Cs]
-        judged.sizes += [0] * len(Cs)
-        judged.errors += of_kernel[:, :, 0].T.tolist()
-        judged.losses += of_kernel[:, :, 1].T.tolist()
-    return judged
+    active = []
+    for kernel, of_kernel in zip(kernels, results, strict=True):
+        for C, error, loss, share in of_kernel:
+            judged.add(Setting(C, kernel), 0, error, loss)
+            active.append(share)
+    return judged, active[min(range(len(active)), key=judged.rank)]
 
 
-def _judge_landmarks(fold: Fold, Cs: list[float], kernel: Kernel) -> list[tuple[float, float]]:
+def _judge_landmarks(
+    folds: Folds, gamma: float, kernel: Kernel, Cs: list[float]
+) -> list[tuple[float, np.ndarray, np.ndarray, float]]:
     """Judge the SVM in the span of some landmarks, for growing C."""
-    rows = fold.learn
-    random = np.random.RandomState(fold.seed)
-    indices = stratified_rows(rows.codes, min(LANDMARKS, len(rows.codes)), random)
-    landmarks = rows.dense(indices)
-    task = large_margin(rows)
-    current, found = None, []
+    rows = folds.shared.rows
+    count = min(LANDMARKS, int(folds.learn.sum(axis=1).min()))
+    landmarks = np.stack([folds.candidates(fold, count) for fold in range(len(folds))])
+    form = Form(kernel.with_gamma(1.0))
+    start = Parameters.nothing(len(folds), rows, form)
+    start.vectors = landmarks
+    start.weights = np.zeros((len(folds), count, rows.n_outputs), rows.dtype)
+    found = []
     for C in Cs:
-        task.cost = C * rows.output_cost
-        if current is None:
-            current = Prototypes(rows.data, task, kernel, landmarks)
-        else:
-            current.solve(current.coef)
-        found.append(fold.judged(current)[:2])
+        gammas = np.full(len(folds), gamma)
+        models = JointModels(rows, form, folds.costs([C]), gammas, start)
+        solve_coefficients(models, max_steps=LANDMARK_STEPS, tolerance=1e-4)
+        error, loss, _ = folds.judged(models)
+        found.append((C, error, loss, folds.active_rows(models)))
+        start = models.parameters
     return found
 
 
-def promising(judged: Judged) -> list[Setting]:
-    """Return the most accurate setting, and the widest kernel within a standard error of it."""
-    mean = judged.mean
-    order = sorted(range(len(mean)), key=judged.rank)
-    limit = mean[order[0]] + judged.standard_error[order[0]]
-    good = [judged.settings[i] for i in order if mean[i] <= limit]
-    widest = min(setting.kernel.gamma for setting in good)
-    wide = next(setting for setting in good if setting.kernel.gamma == widest)
-    return [good[0]] if wide == good[0] else [good[0], wide]
+class Path:
+    """Settings whose models grow together, and what was found of them.
 
-
-def judge_sizes(
-    folds: list[Fold],
-    settings: list[Setting],
-    portions: list[tuple[int, ...]],
-    aim: float,
-    guessing: float,
-    n_jobs: int | None,
-    report: Callable[[float, str], None],
-) -> Judged:
-    """Cross-validate learned vectors along the sizes, until more of them do not help.
-
-    It goes on after a portion of sizes if the last half of it has lowered the best error by what
-    counts (:data:`WORTHWHILE`), or if that error is still a standard error above ``aim``, the error
-    of the stand-in, and the portion has lowered it at all or there is nothing to lower yet: it is
-    no less than ``guessing``. It goes on with the settings within a standard error of the best.
+    Parameters
+    ----------
+    folds : Folds
+        Rows to learn from and to judge by.
+    units : Units
+        Their units.
+    n_jobs : int, optional
+        Workers; the result does not depend on it.
+    most : int, optional
+        Largest size.
     """
-    judged = Judged()
-    states: dict[Setting, list[Any]] = {setting: [None] * len(folds) for setting in settings}
-    for portion in portions:
-        results = Parallel(n_jobs=n_jobs)(
-            delayed(_grow)(setting, fold, state, portion)
-            for setting in states
-            for fold, state in zip(folds, states[setting], strict=True)
-        )
-        lowest = {}
-        for i, setting in enumerate(states):
-            of_setting = results[i * len(folds) : (i + 1) * len(folds)]
-            states[setting] = [state for state, _ in of_setting]
-            # Of each size, over the folds.
-            errors, losses, values = (
-                [[of_fold[j][k] for _, of_fold in of_setting] for j in range(len(portion))]
-                for k in range(3)
+
+    def __init__(
+        self, folds: Folds, units: Units, n_jobs: int | None, most: int = MANY_TERMS
+    ) -> None:
+        self.folds, self.units, self.n_jobs, self.most = folds, units, n_jobs, most
+        self.judged = Judged()
+        self.states: dict[Setting, Parameters | None] = {}
+
+    def advance(self, sizes: tuple[int, ...], settings: list[Setting] | None = None) -> None:
+        """Let these settings, or all that are left, grow through these sizes."""
+        settings = list(self.states) if settings is None else settings
+        self.states = dict.fromkeys(settings) | self.states
+        groups = list(self._groups(settings, sizes[-1]))
+        n_outputs, n_folds = self.folds.shared.rows.n_outputs, len(self.folds)
+
+        results = Parallel(n_jobs=self.n_jobs)(
+            delayed(_grow)(
+                self.folds, self.units, group, self._joined(group), self._sizes(group, sizes)
             )
-            lowest[setting] = np.mean(errors, axis=1).min()
-            judged.settings += [setting] * len(portion)
-            judged.sizes += portion
-            judged.errors += errors
-            judged.losses += losses
-            judged.values += values
-        path = judged.best_of_each_size()
-        error, half = path["error"], len(portion) // 2
-        best = int(error.argmin())
-        spread = path["standard_error"][best]
-        report(len(judged.sizes), f"{portion[-1]} terms, error {error[best]:.4f}")
-        before = np.min(error[: len(error) - len(portion) + half], initial=1.0)
-        is_late = error[best] < before - WORTHWHILE * spread
-        is_new = best >= len(error) - len(portion) or error[best] >= guessing
-        if not (is_late or (is_new and error[best] > aim + spread)):
-            break
-        states = {
-            one: state for one, state in states.items() if lowest[one] <= error[best] + spread
-        }
-        if not states:
-            break
-    return judged
+            for group in groups
+        )
+        for group, of_group in zip(groups, results, strict=True):
+            if not of_group:  # as large as they may be
+                self.states = {key: self.states[key] for key in self.states if key not in group}
+            for size, parameters, error, loss, values in of_group:
+                for i, setting in enumerate(group):
+                    models = slice(i * n_folds, (i + 1) * n_folds)
+                    own = parameters.take(models)
+                    total = size + (n_outputs if setting.linear else 0)
+                    if total:
+                        self.judged.add(
+                            setting, total, error[models], loss[models], values[models], own
+                        )
+                    self.states[setting] = own
+
+    def _sizes(self, group: list[Setting], sizes: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the numbers of terms that settings of one form go through in a stage.
+
+        Models without a linear part have as many terms more as one costs; beside many inner
+        products one term more or less does not count.
+        """
+        n_linear = self.folds.shared.rows.n_outputs
+        if group[0].linear:
+            most = self.most - n_linear
+            steps = [size for size in sizes if n_linear <= FEW_OUTPUTS or size in COARSE]
+        else:
+            most, state = self.most, self.states[group[0]]
+            has_linear = any(setting.linear for setting in self.judged.settings)
+            there = 0 if state is None else state.vectors.shape[1]
+            last = sizes[-1] + (n_linear if has_linear else 0)
+            steps = sorted({size for stage in STAGES for size in stage} | set(sizes))
+            steps = [size for size in steps if there < size <= last]
+        return tuple(size for size in steps if size <= most)
+
+    def _joined(self, group: list[Setting]) -> Parameters | None:
+        states = [self.states[setting] for setting in group]
+        known = [state.arrays() for state in states if state is not None]
+        if not known:
+            return None
+        return Parameters(*(np.concatenate(arrays) for arrays in zip(*known, strict=True)))
+
+    def _groups(self, settings: list[Setting], size: int) -> Iterator[list[Setting]]:
+        """Put settings of the same form together, as many as may be learned at once."""
+        columns = max(size, CANDIDATES) * len(self.folds) * len(self.folds.shared.rows)
+        count = max(1, TOGETHER // columns)
+        forms = dict.fromkeys(setting.form for setting in settings)
+        for form in forms:
+            alike = [setting for setting in settings if setting.form == form]
+            for start in range(0, len(alike), count):
+                yield alike[start : start + count]
+
+    def keep(self, count: int) -> None:
+        """Let the settings with the lowest errors go on, of each the lowest of its sizes."""
+        ranks: dict[Setting, tuple[float, float]] = {}
+        for i, setting in enumerate(self.judged.settings):
+            if setting in self.states:
+                ranks[setting] = min(self.judged.rank(i), ranks.get(setting, (np.inf, np.inf)))
+        staying = sorted(ranks, key=lambda setting: ranks[setting])[:count]
+        waiting = [setting for setting in self.states if setting not in ranks]
+        self.states = {setting: self.states[setting] for setting in (*staying, *waiting)}
+
+    def goes_on(self, sizes: tuple[int, ...], aim: float) -> bool:
+        """Whether more terms may help, after these sizes.
+
+        The best of them must have the lowest loss of all; and either it lowers the loss clearly,
+        or no error is as low as ``aim`` yet, that of the stand-in.
+        """
+        judged = self.judged
+        indices = [judged.best[size][0] for size in sorted(judged.best)]
+        losses = np.array([judged.losses[i] for i in indices])
+        earlier = losses[: -len(sizes)]
+        if len(earlier) == 0 or not self.states:
+            return bool(self.states)
+        best = int(losses.mean(axis=1).argmin())
+        if best < len(earlier):
+            return False
+        gain = earlier[earlier.mean(axis=1).argmin()] - losses[best]
+        is_clear = gain.mean() > WORTHWHILE * float(standard_error(gain))
+        return bool(is_clear or judged.mean.min() > aim)
 
 
 def _grow(
-    setting: Setting, fold: Fold, state: tuple[Any, ...] | None, sizes: tuple[int, ...]
-) -> tuple[tuple[Any, ...], list[tuple[float, float, np.ndarray]]]:
-    """Judge these sizes, and say where the vectors are then."""
-    training = setting.of(fold.learn)
-    if state is None:
-        learner = VectorLearner(training, np.random.RandomState(fold.seed))
-        current = learner.single()
-    else:
-        random, kernel, vectors = state
-        learner = VectorLearner(training, random)
-        current = learner.at(vectors, kernel)
+    folds: Folds,
+    units: Units,
+    group: list[Setting],
+    parameters: Parameters | None,
+    sizes: tuple[int, ...],
+) -> list[tuple[int, Parameters, np.ndarray, np.ndarray, list[np.ndarray]]]:
+    """Let the models of settings of one form grow through these sizes, and judge each."""
+    costs = folds.costs([setting.C for setting in group])
+    gammas = np.repeat([units.gamma(setting.kernel) for setting in group], len(folds))
+    models = JointModels(folds.shared.rows, group[0].form, costs, gammas, parameters)
     found = []
     for size in sizes:
-        if size > 1:
-            learner.grow(current, size)
+        wanted = size - models.size
+        if wanted > 0:
+            count = max(CANDIDATES, CANDIDATES_EACH * wanted)
+            candidates = np.stack([folds.candidates(fold, count) for fold in range(len(folds))])
+            grow(models, np.tile(candidates, (len(group), 1, 1)), wanted)
+        if models.size < size:
+            break
+        if size == 0:
+            solve_coefficients(models, max_steps=FEW_STEPS, tolerance=TOLERANCE)
         else:
-            learner.descend(current, GROWING_STEPS, GROWING_TOLERANCE)
-        found.append(fold.judged(current))
-    return (learner.random, current.kernel, current.vectors), found
-
-
-def guessing_error(training: TrainingRows) -> float:
-    """Error of always guessing the commonest class, by weight."""
-    return 1.0 - float(
-        np.bincount(training.codes, weights=training.cost).max() / training.cost.sum()
-    )
+            steps = FEW_STEPS if size <= FEW_TERMS else STEPS
+            descend(models, max_steps=steps, tolerance=TOLERANCE)
+        error, loss, values = folds.judged(models)
+        copied = Parameters(*(array.copy() for array in models.parameters.arrays()))
+        found.append((size, copied, error, loss, values))
+    return found
 
 
 def far_behind(judged: Judged, kept: int, stand_in: Judged) -> str | None:

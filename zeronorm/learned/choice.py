@@ -1,0 +1,207 @@
+"""The choice of everything: settings, sizes, a rule, and what comes with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from zeronorm.base.training_set import TrainingRows
+from zeronorm.learned.calibration import calibrate
+from zeronorm.learned.folds import Folds, make_folds
+from zeronorm.learned.joint import Parameters
+from zeronorm.learned.path import (
+    STAGES,
+    STAYING,
+    Judged,
+    Path,
+    far_behind,
+    judge_landmarks,
+)
+from zeronorm.learned.settings import Setting
+from zeronorm.learned.units import Units
+from zeronorm.links import Calibration
+
+#: Costs that single precision has room for, squared and summed.
+SMALLEST, LARGEST = 1e-8, 1e8
+
+#: Widths of the stand-in, as multiples of gamma="scale".
+STAND_IN_FACTORS = (0.1, 0.3, 1.0)
+
+#: A model has at most one term for so many support vectors of the stand-in, and for so many rows to
+#: learn from; but it may have a few.
+FEWER, ROWS_PER_TERM, FEW_TERMS = 14, 10, 8
+
+#: Settings with a linear part that are tried without it.
+TWINS = 3
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen: setting and number of kernel terms; a sentence if it is doubtful.
+
+    ``calibration`` turns decision values into probabilities, ``path`` is what was found of each
+    size, ``starts`` are the models of the folds, ``total`` counts the linear part too.
+    """
+
+    setting: Setting
+    size: int
+    doubt: str | None = None
+    calibration: Calibration | None = None
+    path: dict[str, np.ndarray] = field(default_factory=dict)
+    starts: Parameters | None = None
+    total: int = 0
+
+
+def choose(
+    training: TrainingRows,
+    settings: list[Setting],
+    size: int | None,
+    cv: Any,
+    rule: str,
+    random: np.random.RandomState,
+    *,
+    n_jobs: int | None,
+    update: Callable[[float, str], Any],
+) -> Choice:
+    """Choose a setting and a size by cross-validation.
+
+    Parameters
+    ----------
+    training : TrainingRows
+        Rows of unit cost, with gamma="scale".
+    settings : list of Setting
+        What to choose from.
+    size : int, optional
+        Inner products that a prediction may cost; without, this is chosen too.
+    cv : int, splitter or list of splits
+        How to split.
+    rule : str
+        Which size to keep: "loss", or one of ``model_selection.py``.
+    random : RandomState
+        Deals the folds out, and draws candidates.
+    n_jobs : int, optional
+        Workers; the result does not depend on it.
+    update : callable
+        Takes the share that is done, and a text.
+    """
+    training = training.compact()
+    units = Units.of(training)
+    dtype = precision(training, settings)
+    folds = make_folds(training, units, cv, random, dtype)
+    path = Path(folds, units, n_jobs)
+    n_outputs = training.targets.shape[1]
+    if size is not None:
+        path.most = size
+        settings = [one for one in settings if not one.linear or size >= n_outputs] or settings
+        _fixed_size(path, settings, size, n_outputs, update)
+        doubt = None
+        kept = path.judged.best[max(path.judged.best)][0]
+    else:
+        update(0.0, "what an SVM reaches")
+        stand_in, active = _stand_in(training, folds, units, settings, n_jobs)
+        learned = int(folds.learn.sum(axis=1).min())
+        largest = min(active * len(training.codes) / FEWER, learned / ROWS_PER_TERM)
+        path.most = min(learned, max(FEW_TERMS, int(largest)))
+        _growing(path, settings, float(stand_in.mean.min()), update)
+        kept = path.judged.chosen(rule)
+        doubt = far_behind(path.judged, kept, stand_in)
+    judged = path.judged
+    setting, total = judged.settings[kept], judged.sizes[kept]
+    _, values, starts = judged.best[total]
+    link = calibrate(np.concatenate(values), *folds.held_out())
+    table = judged.best_of_each_size()
+    if size is not None:
+        table = {key: column[table["terms"] == total] for key, column in table.items()}
+    terms = starts.vectors.shape[1]
+    return Choice(setting, terms, doubt, link, table, starts, total)
+
+
+def precision(training: TrainingRows, settings: list[Setting]) -> Any:
+    """Return the type of numbers to choose by: single precision, where it has room for the costs.
+
+    Only rows of the rbf kernel have units in which nothing is large (``units.py``).
+    """
+    costs = [setting.C * cost for setting in settings for cost in _extremes(training.cost)]
+    has_room = min(costs) >= SMALLEST and max(costs) <= LARGEST
+    return np.float32 if training.kernel.name == "rbf" and has_room else np.float64
+
+
+def _extremes(values: np.ndarray) -> tuple[float, float]:
+    return float(values.min()), float(values.max())
+
+
+def _stand_in(
+    training: TrainingRows,
+    folds: Folds,
+    units: Units,
+    settings: list[Setting],
+    n_jobs: int | None,
+) -> tuple[Judged, float]:
+    """Cross-validate the SVM in the span of landmarks, for some of the settings."""
+    Cs = sorted({setting.C for setting in settings})
+    kernels = list(dict.fromkeys(setting.kernel for setting in settings))
+    if training.kernel.name == "rbf" and any(setting.widths for setting in settings):
+        gamma = training.kernel.gamma
+        kernels = [training.kernel.with_gamma(f * gamma) for f in STAND_IN_FACTORS]
+    return judge_landmarks(folds, units, Cs[1:-1] if len(Cs) > 3 else Cs, kernels, n_jobs)
+
+
+def _growing(path: Path, settings: list[Setting], aim: float, update: Any) -> None:
+    """Let models grow until more terms do not help.
+
+    Where a linear part may be or not, models have it first; those that do well are tried without.
+    """
+    stages = [tuple(size for size in stage if size <= path.most) for stage in STAGES]
+    stages = [stage for stage in stages if stage]
+    if path.folds.shared.rows.n_outputs > path.most:
+        settings = [one for one in settings if not one.linear] or settings
+    linear = max(one.linear for one in settings)
+    first = [one for one in settings if one.linear == linear]
+    update(0.1, f"{len(first)} settings, up to {stages[0][-1]} terms")
+    path.advance(stages[0], first)
+    path.keep(STAYING[0])
+    if len(first) < len(settings):
+        update(0.2, "without a linear part")
+        twins = [replace(one, linear=False) for one in list(path.states)[:TWINS]]
+        path.advance(stages[0], twins)
+        path.keep(STAYING[0])
+    for i in range(1, len(stages)):
+        if not path.goes_on(stages[i - 1], aim):
+            break
+        error = path.judged.mean.min()
+        update(0.3 + 0.5 * i / len(stages), f"{stages[i][-1]} terms, error {error:.4f}")
+        path.advance(stages[i])
+        path.keep(STAYING[min(i, len(STAYING) - 1)])
+
+
+def _fixed_size(
+    path: Path, settings: list[Setting], size: int, n_outputs: int, update: Any
+) -> None:
+    """Let models grow to a given size, of which inner products of a linear part are a part.
+
+    Each time their number of terms doubles, half of the settings drop out.
+    """
+    routes = {False: doublings(size), True: [0, *doublings(size - n_outputs)]}
+    routes = {linear: routes[linear] for linear in {setting.linear for setting in settings}}
+    path.states.update(dict.fromkeys(settings))
+    n_stages = max(map(len, routes.values()))
+    for stage in range(n_stages):
+        update(0.8 * stage / n_stages, f"{len(path.states)} settings")
+        for linear, route in routes.items():
+            place = stage - n_stages + len(route)  # all arrive together
+            alike = [setting for setting in path.states if setting.linear == linear]
+            if place >= 0 and alike:
+                path.advance((route[place],), alike)
+        if stage < n_stages - 1:
+            path.keep(max(STAYING[-1], len(settings) >> (stage + 1)))
+
+
+def doublings(size: int) -> list[int]:
+    """Return 1, 2, 4, ... and the size itself; nothing below one."""
+    sizes: list[int] = []
+    while size > 0 and (not sizes or sizes[-1] < size):
+        sizes.append(min(size, 2 * sizes[-1] if sizes else 1))
+    return sizes

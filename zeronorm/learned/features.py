@@ -1,0 +1,108 @@
+"""Features that a model does not need: widths of zero, and no weight in the linear part.
+
+The zero-norm update of AROM (Weston, Elisseeff, Schölkopf & Tipping 2003, problem (9)) minimises
+the sum of the logarithms of the weights: round by round each weight is penalised in units of what
+it was, so that what does not matter shrinks by the same factor again and again, and what does is
+hardly moved. Here the weights are the widths of the features.
+
+To keep to a given number of features, those whose absence raises the objective least are switched
+off, a part at a time, and the others descend again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from zeronorm.learned.coefficients import solve_coefficients
+from zeronorm.learned.descent import descend
+from zeronorm.learned.joint import JointModels, Parameters, Used
+
+#: Rounds of the zero-norm update, and the penalty of a width as it is, as a share of the objective.
+ROUNDS, PRESSURE = 3, 0.003
+
+#: Log widths so far below the largest, in units of the spread of the features, are zero.
+BELOW = 6.0
+
+#: What features are switched off for may raise the objective by this share.
+TOLERATED = 0.02
+
+#: Of the features to be switched off, the share that goes at a time.
+PART = 0.5
+
+
+def zero_widths(models: JointModels, spread: np.ndarray, *, max_steps: int) -> JointModels:
+    """Return one model (a batch of one) whose widths that do not matter are zero.
+
+    Parameters
+    ----------
+    models : JointModels
+        One model with a width for each feature.
+    spread : ndarray of shape (d,)
+        Standard deviation of each feature.
+    max_steps : int
+        Most steps of each round.
+    """
+    before = float(models.values[0])
+    used = models.used or _everything(models)
+    pushed = _with(models, models.parameters, used)
+    for _ in range(ROUNDS):
+        anchor = pushed.parameters.log_widths.copy()
+        pushed.used = replace(used, pressure=PRESSURE * before, log_widths=anchor)
+        descend(pushed, max_steps=max_steps, tolerance=1e-5)
+    reach = pushed.parameters.log_widths[0] + 2.0 * np.log(np.maximum(spread, 1e-30))
+    is_used = (reach > reach.max() - BELOW) & (used.kernel > 0)
+    if is_used.all():
+        return models
+    kernel = is_used.astype(models.rows.dtype)
+    fewer = _with(models, pushed.parameters, replace(used, kernel=kernel))
+    descend(fewer, max_steps=max_steps, tolerance=1e-6)
+    return fewer if fewer.values[0] <= (1.0 + TOLERATED) * before else models
+
+
+def keep_features(models: JointModels, count: int, *, max_steps: int) -> JointModels:
+    """Return one model that uses at most ``count`` features."""
+    used = models.used or _everything(models)
+    kernel = used.kernel > 0 if models.size else np.zeros(len(used.kernel), dtype=bool)
+    present = np.flatnonzero(kernel | (used.linear > 0) if models.form.linear else kernel)
+    while len(present) > count:
+        surplus = len(present) - count
+        going = surplus if surplus <= 2 else int(np.ceil(PART * surplus))
+        rise = _rise(models, present)
+        order = np.argsort(rise, kind="stable")
+        models = _without(models, present[order[:going]])
+        present = np.sort(present[order[going:]])
+        solve_coefficients(models, max_steps=20, tolerance=1e-6)
+        descend(models, max_steps=max_steps, tolerance=1e-6)
+    return models
+
+
+def _rise(models: JointModels, features: np.ndarray) -> np.ndarray:
+    """Objective without each of these features, everything else as it is."""
+    values = []
+    for feature in features:
+        one = _without(models, np.array([feature]))
+        values.append(float(one.function(one.parameters, np.arange(1))[0][0]))
+    return np.array(values)
+
+
+def _without(models: JointModels, features: np.ndarray) -> JointModels:
+    """Return the model without some features."""
+    used = models.used or _everything(models)
+    kernel, linear = used.kernel.copy(), used.linear.copy()
+    kernel[features] = linear[features] = 0.0
+    fewer = _with(models, models.parameters, replace(used, kernel=kernel, linear=linear))
+    if models.form.linear:
+        fewer.parameters.linear[:, features] = 0.0
+    return fewer
+
+
+def _everything(models: JointModels) -> Used:
+    ones = np.ones(models.rows.n_features, models.rows.dtype)
+    return Used(ones, ones)
+
+
+def _with(models: JointModels, parameters: Parameters, used: Used) -> JointModels:
+    copied = Parameters(*(array.copy() for array in parameters.arrays()))
+    return JointModels(models.rows, models.form, models.cost, models.gamma, copied, used)

@@ -1,0 +1,281 @@
+"""Vectors, coefficients, widths and a linear part that descend together, many models at once.
+
+The model of one output k is
+
+    f_k(x) = sum_j beta_jk k(z_j, x) + w_k' x + b_k,     k(z, x) = exp(-sum_i gamma_i (z_i - x_i)^2)
+
+and all of it is learned:
+
+    min   1/2 sum_k (beta_k' K^z beta_k + |w_k|^2 / scale)
+          + 1/2 sum_ik c_ik max(0, 1 - y_ik f_k(x_i))^2
+          + a Gaussian prior on the logarithms of the widths gamma_i.
+
+The first sum is the squared norm of the function, as in Wu, Schölkopf & Bakir (2005), (5); the
+linear part has the kernel scale * x'x. The hinge is squared, one per class: then all outputs are
+one smooth problem, and no class waits for another. (Softmax was as accurate on the development
+sets; ``docs/decisions.md``.)
+
+What makes the descent fast are its variables:
+
+- coefficients in the basis of the vectors that is orthonormal, beta = L'^-1 v with K^z = L L', so
+  that the norm is |v|^2, wherever the vectors are; and
+- scaled by a Gauss-Newton matrix at the start of the descent: one for (v, w, b), shared by all
+  outputs, a diagonal one for vectors and widths. A step of one is then about right.
+
+Many models on the same rows, of different costs, widths and folds (the rows of a fold that are held
+out have no cost), are learned at once: arrays have a first axis for the model, and every pass over
+the rows is one matrix product for all of them (``solvers/lbfgs.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from zeronorm.kernels import Kernel
+from zeronorm.learned.kernel_sets import (
+    Rows,
+    SetsKernel,
+    by_gram_of,
+    factors,
+    products_with_rows,
+    sums_over_rows,
+    transposed,
+)
+
+#: Widths stay within exp(-+ this) of where they began.
+REACH = 8.0
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a function is made of.
+
+    ``widths`` is 0 if the kernel's width stays, 1 if it is learned, and the number of features if
+    each has its own; ``spread`` is the standard deviation of their logarithms a priori; ``linear``
+    the factor of the linear kernel, zero for none.
+    """
+
+    kernel: Kernel
+    widths: int = 0
+    spread: float = 1.0
+    linear: float = 0.0
+
+
+@dataclass
+class Parameters:
+    """What is learned, of every model: the first axis.
+
+    vectors (m x d), weights v (m x outputs), intercept, linear (d x outputs; d = 0 without; in
+    units in which its kernel is x'x), and logarithms of the widths (0, 1 or d of them) relative to
+    where they began.
+    """
+
+    vectors: np.ndarray
+    weights: np.ndarray
+    intercept: np.ndarray
+    linear: np.ndarray
+    log_widths: np.ndarray
+
+    @classmethod
+    def nothing(cls, n_models: int, rows: Rows, form: Form) -> Parameters:
+        """Return models without terms."""
+        d, outputs = rows.n_features, rows.n_outputs
+        linear = (d if form.linear else 0, outputs)
+        shapes = (0, d), (0, outputs), (outputs,), linear, (form.widths,)
+        return cls(*(np.zeros((n_models, *shape), rows.dtype) for shape in shapes))
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """Return all of them."""
+        return self.vectors, self.weights, self.intercept, self.linear, self.log_widths
+
+    def take(self, models: Any) -> Parameters:
+        """Return those of some models."""
+        return Parameters(*(array[models] for array in self.arrays()))
+
+    def put(self, models: np.ndarray, part: Parameters) -> None:
+        """Replace those of some models."""
+        for array, some in zip(self.arrays(), part.arrays(), strict=True):
+            array[models] = some
+
+
+@dataclass
+class Used:
+    """Features that the kernel and the linear part may use: ones and zeros, of each feature.
+
+    With ``pressure`` the sum of the widths, in units of those that ``log_widths`` says, is
+    penalised by it instead of the prior (``features.py``).
+    """
+
+    kernel: np.ndarray
+    linear: np.ndarray
+    pressure: float = 0.0
+    log_widths: np.ndarray | float = 0.0
+
+
+class JointModels:
+    """Several models of one form and size on the same rows.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows, or where blocks of them can be taken from.
+    form : Form
+        What the functions are made of.
+    cost : ndarray of shape (n_models, n)
+        Cost of every row for every model; zero for those it must not see.
+    gamma : ndarray of shape (n_models,)
+        Width to begin with.
+    parameters : Parameters, optional
+        Where to begin; without, at models without terms.
+    used : Used, optional
+        Features that the models may use; without, all.
+    """
+
+    def __init__(
+        self,
+        rows: Any,
+        form: Form,
+        cost: np.ndarray,
+        gamma: np.ndarray,
+        parameters: Parameters | None = None,
+        used: Used | None = None,
+    ) -> None:
+        self.rows, self.form, self.kernel = rows, form, SetsKernel(form.kernel)
+        self.cost = cost.astype(rows.dtype, copy=False)
+        self.gamma = gamma.astype(rows.dtype, copy=False)
+        self.parameters = parameters or Parameters.nothing(len(cost), rows, form)
+        self.used = used
+        self.values = np.full(len(cost), np.inf)  # of the objective
+
+    def __len__(self) -> int:
+        return len(self.cost)
+
+    @property
+    def size(self) -> int:
+        """Number of kernel terms of each."""
+        return self.parameters.vectors.shape[1]
+
+    def take(self, models: np.ndarray) -> JointModels:
+        """Return some of the models."""
+        parameters = self.parameters.take(models)
+        costs, gammas = self.cost[models], self.gamma[models]
+        part = JointModels(self.rows, self.form, costs, gammas, parameters, self.used)
+        part.values = self.values[models]
+        return part
+
+    def widths(self, log_widths: np.ndarray, gamma: np.ndarray) -> np.ndarray:
+        """Gamma of every feature, or of all (models x d or 1)."""
+        if log_widths.shape[1] == 0:
+            return gamma[:, None]
+        widths = gamma[:, None] * np.exp(np.clip(log_widths, -REACH, REACH))
+        return widths if self.used is None else widths * self.used.kernel
+
+    @property
+    def current_widths(self) -> np.ndarray:
+        """Gamma of every feature, or of all, as they are."""
+        return self.widths(self.parameters.log_widths, self.gamma)
+
+    def function(self, parameters: Parameters, models: np.ndarray) -> tuple[np.ndarray, Parameters]:
+        """Return the objective of some models at other parameters, and its gradient."""
+        vectors, weights, intercept, linear, log_widths = parameters.arrays()
+        rows, widths = self.rows, self.widths(log_widths, self.gamma[models])
+        values, gram = self.kernel.values(vectors, widths, rows), self.kernel.gram(vectors, widths)
+        factor, inverse = factors(gram)
+        coef = transposed(inverse) @ weights
+        scores = self._scores(values, coef, intercept, linear, rows)
+        loss, slope = squared_hinge(scores, rows, self.cost[models])
+        by_weights = inverse @ (values @ transposed(slope))
+        by_gram = by_gram_of(factor, inverse, coef, by_weights)
+        by_vectors, by_widths = self.kernel.derivatives(
+            vectors, widths, rows, values, gram, coef @ slope, by_gram
+        )
+        by_linear = linear
+        if self.form.linear:
+            root = float(np.sqrt(self.form.linear))
+            by_linear = linear + root * transposed(sums_over_rows(slope, rows.X))
+            if self.used is not None:
+                by_linear = by_linear * self.used.linear[:, None]
+        prior, by_log_widths = self._prior(log_widths)
+        if self.form.widths:
+            by_log_widths = by_log_widths + np.where(np.abs(log_widths) < REACH, by_widths, 0.0)
+        value = loss + 0.5 * (squared_norms(weights) + squared_norms(linear)) + prior
+        return value, Parameters(
+            by_vectors,
+            by_weights + weights,
+            slope.sum(axis=2),
+            by_linear,
+            by_log_widths.astype(rows.dtype, copy=False),
+        )
+
+    def _prior(self, log_widths: np.ndarray) -> tuple[Any, np.ndarray]:
+        """Penalty of the log widths: their mean has a deviation of one, each from it ``spread``."""
+        if log_widths.shape[1] == 0:
+            return 0.0, log_widths
+        if self.used is not None and self.used.pressure:
+            shares = np.exp(np.clip(log_widths - self.used.log_widths, -REACH, REACH))
+            shares *= self.used.pressure * self.used.kernel
+            return shares.sum(axis=1).astype(float), shares
+        mean = log_widths.mean(axis=1, keepdims=True)
+        scaled = (log_widths - mean) / self.form.spread**2
+        value = 0.5 * np.sum(scaled * (log_widths - mean), axis=1) + 0.5 * mean[:, 0] ** 2
+        return value.astype(float), scaled + mean / log_widths.shape[1]
+
+    def coef(self) -> np.ndarray:
+        """Coefficients beta of every model (m x outputs)."""
+        return transposed(self.inverse()) @ self.parameters.weights
+
+    def inverse(self) -> np.ndarray:
+        """Inverse of the factor of every Gram matrix."""
+        return factors(self.kernel.gram(self.parameters.vectors, self.current_widths))[1]
+
+    def scores(self, rows: Rows) -> np.ndarray:
+        """Decision values of rows, shape (models, outputs, rows)."""
+        values = self.kernel.values(self.parameters.vectors, self.current_widths, rows)
+        intercept, linear = self.parameters.intercept, self.parameters.linear
+        return self._scores(values, self.coef(), intercept, linear, rows)
+
+    def _scores(
+        self,
+        values: np.ndarray,
+        coef: np.ndarray,
+        intercept: np.ndarray,
+        linear: np.ndarray,
+        rows: Rows,
+    ) -> np.ndarray:
+        scores = transposed(coef) @ values
+        scores += intercept[:, :, None]
+        if self.form.linear:
+            root = float(np.sqrt(self.form.linear))
+            scores += root * products_with_rows(transposed(linear), rows.X)
+        return scores
+
+
+def squared_hinge(
+    scores: np.ndarray, rows: Rows, cost: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return half the squared hinge of every model, summed, and its derivative by the scores.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (models, outputs, n)
+        Decision values; used up.
+    rows : Rows
+        Targets, and factors of the costs of every output.
+    cost : ndarray of shape (models, n)
+        Cost of every row.
+    """
+    scores *= rows.targets
+    slack = np.maximum(1.0 - scores, 0.0)
+    slope = slack * rows.factors
+    slope *= cost[:, None, :]
+    value = 0.5 * np.sum(slope * slack, axis=(1, 2), dtype=float)
+    slope *= -rows.targets
+    return value, slope
+
+
+def squared_norms(arrays: np.ndarray) -> np.ndarray:
+    """Sum of the squares of each of a stack of matrices."""
+    return np.sum(arrays * arrays, axis=(1, 2), dtype=float)

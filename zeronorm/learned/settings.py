@@ -1,0 +1,90 @@
+"""What a model is chosen from: costs, widths to begin with, and forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from zeronorm.base.training_set import TrainingRows
+from zeronorm.checks import check_positive
+from zeronorm.kernels import Kernel, resolve_gamma
+from zeronorm.learned.joint import Form
+
+#: Costs to try, for at most so many rows; of more, each weighs less.
+C_VALUES, MANY_ROWS = (0.1, 1.0, 10.0, 100.0, 1000.0), 2_000
+
+#: Widths to begin with, as multiples of gamma="scale": those of "rbf" are learned, others stay.
+GAMMA_STARTS, GAMMA_FACTORS = (1.0,), (0.03, 0.1, 0.3, 1.0, 3.0)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A cost, a kernel with the width to begin with, and what the function is made of.
+
+    ``widths`` is 0 if the width stays, 1 if it is learned, and the number of features if each has
+    its own; ``linear`` says whether there is a linear part.
+    """
+
+    C: float
+    kernel: Kernel
+    widths: int = 0
+    linear: bool = False
+
+    @property
+    def form(self) -> Form:
+        """The form of the functions."""
+        return Form(self.kernel.with_gamma(1.0), self.widths, linear=float(self.linear))
+
+
+def costs_of(C: Any, n_rows: int) -> list[Any]:
+    """Return the costs to try; for many rows such that these weigh as much as a few."""
+    if not is_cv(C):
+        return values_of("C", C)
+    return [value * min(1.0, MANY_ROWS / n_rows) for value in C_VALUES]
+
+
+def kernels_of(gamma: Any, training: TrainingRows) -> list[Kernel]:
+    """Return the kernels to try; that of the rows has gamma="scale"."""
+    kernel = training.kernel
+    if kernel.name == "linear":
+        return [kernel]
+    if is_cv(gamma):
+        factors = GAMMA_STARTS if kernel.name == "rbf" else GAMMA_FACTORS
+        gammas = [factor * kernel.gamma for factor in factors]
+    elif isinstance(gamma, str) and gamma == "scale":
+        gammas = [kernel.gamma]
+    else:
+        gammas = [resolve_gamma(one, training.data) for one in values_of("gamma", gamma)]
+    return [kernel.with_gamma(one) for one in gammas]
+
+
+def widths_of(metric: Any, gamma: Any, training: TrainingRows, is_choosing: bool) -> list[int]:
+    """Return the numbers of widths to try, as in :class:`Setting`."""
+    n_features = training.data.shape[1]
+    if training.kernel.name != "rbf":
+        return [0]
+    learned = 1 if is_cv(gamma) else 0
+    if n_features == 1:
+        return [max(learned, int(metric is True))]
+    if metric is True:
+        return [n_features]
+    is_open = isinstance(metric, str) and is_cv(gamma) and is_choosing
+    return [learned, n_features] if is_open else [learned]
+
+
+def is_cv(value: Any) -> bool:
+    """Whether the parameter asks for a choice by cross-validation."""
+    return isinstance(value, str) and value == "cv"
+
+
+def values_of(name: str, value: Any) -> list[Any]:
+    """One value, or the values of a sequence, which must not be empty."""
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        values = list(value)
+        if not values:
+            raise ValueError(f"{name} is an empty sequence; give at least one value.")
+        for one in values:
+            check_positive(f"Every {name}", one)
+        return sorted(values)
+    return [value]

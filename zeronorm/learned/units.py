@@ -1,0 +1,82 @@
+"""Units of the learner: rows around their middle, in units of the length of their kernel.
+
+In these units gamma="scale" is one, whatever the units of the features are, so that single
+precision is enough to choose by, and no square overflows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from zeronorm.base.training_set import TrainingRows, learned_expansion, own_class_factors
+from zeronorm.expansion import KernelExpansion
+from zeronorm.kernels import Kernel
+from zeronorm.learned.joint import JointModels
+from zeronorm.learned.kernel_sets import Rows
+
+
+@dataclass(frozen=True)
+class Units:
+    """Rows become factor * (x - centre)."""
+
+    factor: float
+    centre: np.ndarray | float
+
+    @classmethod
+    def of(cls, training: TrainingRows) -> Units:
+        """Return units for rows whose kernel has gamma="scale"."""
+        kernel = training.kernel
+        factor = 1.0 if kernel.name == "linear" else float(np.sqrt(kernel.gamma))
+        if kernel.name != "rbf" or sparse.issparse(training.data):
+            return cls(factor, 0.0)  # no other kernel may be moved, and zeros must stay
+        return cls(factor, np.asarray(training.data.mean(axis=0)))
+
+    def gamma(self, kernel: Kernel) -> float:
+        """Gamma of a kernel in these units."""
+        return kernel.gamma / self.factor**2 if kernel.name != "linear" else 1.0
+
+    def rows(self, training: TrainingRows, indices: Any, dtype: Any) -> Rows:
+        """Return some training rows in these units."""
+        data = training.data[indices]
+        data = data * self.factor if sparse.issparse(data) else (data - self.centre) * self.factor
+        targets = training.targets[indices]
+        factors = own_class_factors(targets)
+        return Rows(data.astype(dtype), targets.T.astype(dtype), factors.T.astype(dtype))
+
+    def expansion(self, models: JointModels, index: int, objective: float) -> KernelExpansion:
+        """Return one of the models in the units of the features as given."""
+        parameters, form = models.parameters, models.form
+        coef = models.coef()[index].astype(float)
+        used = coef.any(axis=1)
+        vectors = parameters.vectors[index].astype(float)[used] / self.factor + self.centre
+        intercept = parameters.intercept[index].astype(float)
+        linear = None
+        if form.linear:
+            root = float(np.sqrt(form.linear)) * self.factor
+            linear = root * parameters.linear[index].astype(float)
+            if isinstance(self.centre, np.ndarray):
+                intercept = intercept - self.centre @ linear
+        widths = models.current_widths[index].astype(float) * self.factor**2
+        kernel = form.kernel.with_gamma(float(widths.mean())) if len(widths) else form.kernel
+        if form.widths > 1:
+            kernel = kernel.with_metric(widths / widths.mean())
+        return learned_expansion(vectors, coef[used], intercept, kernel, objective, linear)
+
+
+class TrainingSource:
+    """All training rows in the units of the learner, made block by block."""
+
+    def __init__(self, training: TrainingRows, units: Units) -> None:
+        self.training, self.units, self.dtype = training, units, np.dtype(np.float64)
+        self.n_features, self.n_outputs = training.data.shape[1], training.targets.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.training.codes)
+
+    def take(self, indices: Any) -> Rows:
+        """Return some of the rows."""
+        return self.units.rows(self.training, indices, self.dtype)
