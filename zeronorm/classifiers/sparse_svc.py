@@ -79,8 +79,8 @@ class SparseSVC(KernelClassifier):
     tol : float, default=1e-4
         Relative gap between the objective and its minimum over the coefficients.
     max_iter : int, default=200
-        Most steps of the final fit with all the vectors; a quarter of it on each larger sample of
-        many rows.
+        Most steps of the final fit with all the vectors; half of it on each larger sample of many
+        rows.
     n_init : int, default=2
         Number of starts of the final fit; the one with the lowest objective is kept.
     random_state : int, RandomState instance or None, default=None

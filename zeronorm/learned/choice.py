@@ -154,8 +154,9 @@ def _growing(path: Path, settings: list[Setting], aim: float, update: Any) -> No
 
     Where a linear part may be or not, models have it first; those that do well are tried without.
     """
-    stages = [tuple(size for size in stage if size <= path.most) for stage in STAGES]
-    stages = [stage for stage in stages if stage]
+    # The first stage with a size that is too large is the last one.
+    count = next((i + 1 for i, stage in enumerate(STAGES) if stage[-1] >= path.most), len(STAGES))
+    stages = STAGES[:count]
     if path.folds.shared.rows.n_outputs > path.most:
         settings = [one for one in settings if not one.linear] or settings
     linear = max(one.linear for one in settings)

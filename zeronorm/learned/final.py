@@ -47,7 +47,7 @@ def fit_setting(
     n_init : int
         Number of starts that are followed to the end, on the first sample.
     max_iter : int
-        Most steps of each; a quarter of it on each larger sample.
+        Most steps of each; half of it on each larger sample.
     tol : float
         Relative gap of the coefficients.
     starts : Parameters, optional
@@ -105,7 +105,7 @@ def fit_setting(
         # They have converged once: what more rows change takes fewer steps.
         models = on_sample(rows, models.parameters, 1)
         models.used = used
-        steps = advance(models, max(1, max_iter // 4), 0.01 * tol)
+        steps = advance(models, max(1, max_iter // 2), 0.01 * tol)
     source = TrainingSource(training, units)
     exact = Parameters(*(array.astype(np.float64) for array in models.parameters.arrays()))
     costs = setting.C * training.cost[None]

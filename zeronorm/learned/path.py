@@ -238,18 +238,20 @@ class Path:
         Models without a linear part have as many terms more as one costs; beside many inner
         products one term more or less does not count.
         """
-        n_linear = self.folds.shared.rows.n_outputs
+        n_linear, state = self.folds.shared.rows.n_outputs, self.states[group[0]]
+        there = 0 if state is None else state.vectors.shape[1]
         if group[0].linear:
             most = self.most - n_linear
             steps = [size for size in sizes if n_linear <= FEW_OUTPUTS or size in COARSE]
         else:
-            most, state = self.most, self.states[group[0]]
+            most = self.most
             has_linear = any(setting.linear for setting in self.judged.settings)
-            there = 0 if state is None else state.vectors.shape[1]
             last = sizes[-1] + (n_linear if has_linear else 0)
             steps = sorted({size for stage in STAGES for size in stage} | set(sizes))
             steps = [size for size in steps if there < size <= last]
-        return tuple(size for size in steps if size <= most)
+        fitting = tuple(size for size in steps if size <= most)
+        # The last time, as far as they may.
+        return (most,) if steps and not fitting and most > there else fitting
 
     def _joined(self, group: list[Setting]) -> Parameters | None:
         states = [self.states[setting] for setting in group]
