@@ -476,3 +476,19 @@ class TestProbabilities:
         zeronorm.save(model, tmp_path / "model.json")
         again = zeronorm.load(tmp_path / "model.json")
         np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_costs_that_leave_single_digits():
+    """Found by fuzz: three rows at C = 1e6 with large weights, and weights near the smallest."""
+    random = np.random.RandomState(2)
+    X = random.randn(3, 2)
+    model = SparseSVC(C=1e6, random_state=0)
+    try:
+        model.fit(X, [0, 1, 0], sample_weight=[1e10, 1e12, 1e11])
+    except ValueError as error:
+        assert "badly scaled" in str(error) or "not finite" in str(error)
+    else:
+        assert np.isfinite(model.decision_function(X)).all()
+    X = random.randn(16, 1)
+    tiny = SparseSVC(random_state=0).fit(X, np.arange(16) % 3, sample_weight=np.full(16, 1e-290))
+    assert np.isfinite(tiny.decision_function(X)).all()

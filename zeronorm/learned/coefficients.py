@@ -24,7 +24,7 @@ import numpy as np
 
 from zeronorm.blocks import row_blocks
 from zeronorm.learned.joint import JointModels, squared_hinge, squared_norms
-from zeronorm.learned.kernel_sets import Rows, diagonal, transposed
+from zeronorm.learned.kernel_sets import Rows, diagonal, factors, transposed
 from zeronorm.solvers.lbfgs import minimise_together
 
 #: The Gauss-Newton matrix gives every row at least this share of the mean weight.
@@ -127,9 +127,7 @@ class Coefficients:
             matrix[:, :-1, -1] += weighted.sum(axis=2)
             matrix[:, -1, -1] += weight.sum(axis=1)
         matrix[:, -1, :-1] = matrix[:, :-1, -1]
-        diagonal(matrix)[...] *= 1.0 + (1e-10 if point.dtype == np.float64 else 1e-5)
-        factor = np.linalg.cholesky(matrix)
-        return factor, np.linalg.inv(factor)
+        return factors(matrix, np.finfo(point.dtype).eps)
 
     def descend(self, max_steps: int, tolerance: float) -> np.ndarray:
         """Take steps from where the models are; their objectives come back."""

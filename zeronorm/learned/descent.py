@@ -131,8 +131,7 @@ class Scaling:
         intercept = matrix[:, m, m].copy()
         diagonal(matrix)[...] += 1.0
         matrix[:, m, m] = intercept * (1.0 + 1e-5)  # it has no ridge of its own
-        self.factor = np.linalg.cholesky(matrix)
-        self.inverse = np.linalg.inv(self.factor)
+        self.factor, self.inverse = factors(matrix, np.finfo(rows.dtype).eps)
 
     def _scale_vectors(
         self, values: np.ndarray, weight: np.ndarray, coef: np.ndarray, widths: np.ndarray

@@ -18,8 +18,9 @@ from scipy import sparse
 from zeronorm.distances import squared_norms
 from zeronorm.kernels import Kernel
 
-#: Ridge on K^z, as a share of its mean diagonal, by the precision of the numbers.
-RIDGES = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-5}
+#: Ridge on K^z, as a share of its mean diagonal, by the precision of the numbers; and the largest
+#: that rounding may ask for.
+RIDGES, LARGEST_RIDGE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-5}, 1e-2
 
 
 @dataclass
@@ -185,21 +186,32 @@ class SetsKernel:
         return (weights @ rows.norms)[..., None]
 
 
-def factors(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the triangular L with K^z = L L', a ridge added, and its inverse."""
-    ridged = gram.copy()
-    size = diagonal(gram).mean(axis=1, keepdims=True) if gram.shape[1] else np.ones((1, 1))
-    size = np.maximum(size, np.finfo(gram.dtype).tiny)
-    ridge = RIDGES[gram.dtype] * size
+def factors(matrix: np.ndarray, share: float | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the triangular L with A = L L' of each matrix, a ridge added, and its inverse.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (sets, m, m)
+        Positive semidefinite matrices.
+    share : float, optional
+        Ridge as a share of the mean diagonal; by default that of a kernel matrix. Where rounding
+        asks for it, it is larger.
+    """
+    ridged = matrix.copy()
+    size = diagonal(matrix).mean(axis=1, keepdims=True) if matrix.shape[1] else np.ones((1, 1))
+    size = np.maximum(size, np.finfo(matrix.dtype).tiny)
+    ridge = (RIDGES[matrix.dtype] if share is None else share) * size
     while True:
         diagonal(ridged)[...] += ridge
         try:
             factor = np.linalg.cholesky(ridged)
             return factor, np.linalg.inv(factor)
         except np.linalg.LinAlgError:
-            # Rounding may ask for a larger ridge, but not for any.
-            if not np.isfinite(ridged).all() or float(np.max(ridge / size)) > 1e-2:
-                raise
+            if not np.isfinite(ridged).all() or float(np.max(ridge / size)) > LARGEST_RIDGE:
+                raise ValueError(
+                    "The data are too badly scaled for this kernel and C: standardise the "
+                    "features, or take a smaller C."
+                ) from None
             ridge = 10.0 * ridge
 
 

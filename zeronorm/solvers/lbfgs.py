@@ -35,8 +35,9 @@ ARMIJO, SHORTEST = 1e-4, 0.1
 #: refused ones.
 IDLE, REFUSED = 2, 12
 
-#: A pair is remembered if the gradient rises along the step by this share of its change.
-CURVED = 1e-8
+#: A pair is remembered if the gradient rises along the step by this share of its change, and by
+#: this much: of smaller numbers there is no inverse.
+CURVED, SMALLEST = 1e-8, 1e-250
 
 
 @dataclass
@@ -64,7 +65,7 @@ class _Memory:
         """Add a pair for each of these problems, where the function is convex along the step."""
         along = np.einsum("bp,bp->b", step, change).astype(float)
         size = np.einsum("bp,bp->b", change, change).astype(float)
-        is_curved = (along > CURVED * size) & (size > 0)
+        is_curved = (along > CURVED * size) & (along > SMALLEST)
         if not is_curved.any():
             return
         which: Any = slice(None)
