@@ -6,6 +6,7 @@ import numpy as np
 
 from zeronorm.base.sampling import stratified_rows
 from zeronorm.base.training_set import Learned, TrainingRows, gap_warning, rescaled_cost
+from zeronorm.learned.choice import precision
 from zeronorm.learned.coefficients import certify
 from zeronorm.learned.descent import descend, grow
 from zeronorm.learned.features import keep_features, zero_widths
@@ -59,7 +60,7 @@ def fit_setting(
     units = Units.of(training)
     samples = nested_samples(training.codes, random)
     history: dict[str, list[float]] = {"terms": [], "rows": [], "objective": []}
-    dtype = np.float64 if len(samples) == 1 else np.float32
+    dtype = np.float64 if len(samples) == 1 else precision(training, [setting])
 
     def on_sample(rows: np.ndarray, parameters: Parameters | None, count: int) -> JointModels:
         cost = rescaled_cost(training.codes, training.cost, rows, training.cost[rows])

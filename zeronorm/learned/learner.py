@@ -74,9 +74,9 @@ class VectorLearner:
         self.grow(current, size)
         return current
 
-    def at(self, vectors: np.ndarray, kernel: Kernel | None = None) -> Prototypes:
+    def at(self, vectors: np.ndarray) -> Prototypes:
         """Start from given vectors."""
-        return self.on_rows(self.samples[0], kernel or self.training.kernel, vectors, None)
+        return self.on_rows(self.samples[0], self.training.kernel, vectors, None)
 
     def grow(self, current: Prototypes, size: int) -> None:
         """Add vectors until there are ``size``, or none adds anything; move all after doublings."""
