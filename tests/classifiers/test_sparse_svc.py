@@ -324,7 +324,7 @@ def test_growth_goes_on_while_the_loss_falls(losses, aim, goes_on):
     spread = np.array([0.0, 0.02])
     path.judged = judged_of([1, 2, 6, 8], [[0.2, 0.2]] * 4, [loss + spread for loss in losses])
     path.judged.losses[-1] = path.judged.losses[-1] + np.array([0.01, -0.01])
-    assert path.goes_on((6, 8), aim) is goes_on
+    assert path.goes_on(2, aim) is goes_on
 
 
 def test_settings_that_do_worst_drop_out():

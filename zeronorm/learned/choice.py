@@ -169,9 +169,11 @@ def _growing(path: Path, settings: list[Setting], aim: float, update: Any) -> No
         twins = [replace(one, linear=False) for one in list(path.states)[:TWINS]]
         path.advance(stages[0], twins)
         path.keep(STAYING[0])
+    count = 0
     for i in range(1, len(stages)):
-        if not path.goes_on(stages[i - 1], aim):
+        if not path.goes_on(count, aim):
             break
+        count = len(path.judged.sizes)
         error = path.judged.mean.min()
         update(0.3 + 0.5 * i / len(stages), f"{stages[i][-1]} terms, error {error:.4f}")
         path.advance(stages[i])

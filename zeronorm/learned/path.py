@@ -86,6 +86,10 @@ class Judged:
         """Return what orders models: the mean error, up to rounding, and the mean loss."""
         return round(float(np.mean(self.errors[i])), 9), float(np.mean(self.losses[i]))
 
+    def mean_loss(self, i: int) -> float:
+        """Mean loss of one."""
+        return float(np.mean(self.losses[i]))
+
     def add(
         self,
         setting: Setting,
@@ -121,7 +125,7 @@ class Judged:
         indices = [self.best[size][0] for size in sorted(self.best)]
         for i in indices:
             rivals = [j for j in indices if self.rank(j)[0] <= self.rank(i)[0]]
-            best = min(rivals, key=lambda j: float(np.mean(self.losses[j])))
+            best = min(rivals, key=self.mean_loss)
             behind = self.losses[i] - self.losses[best]
             if behind.mean() <= HALF * float(standard_error(behind)):
                 return i
@@ -219,8 +223,6 @@ class Path:
             for group in groups
         )
         for group, of_group in zip(groups, results, strict=True):
-            if not of_group:  # as large as they may be
-                self.states = {key: self.states[key] for key in self.states if key not in group}
             for size, parameters, error, loss, values in of_group:
                 for i, setting in enumerate(group):
                     models = slice(i * n_folds, (i + 1) * n_folds)
@@ -280,24 +282,22 @@ class Path:
         waiting = [setting for setting in self.states if setting not in ranks]
         self.states = {setting: self.states[setting] for setting in (*staying, *waiting)}
 
-    def goes_on(self, sizes: tuple[int, ...], aim: float) -> bool:
-        """Whether more terms may help, after these sizes.
+    def goes_on(self, first: int, aim: float) -> bool:
+        """Whether more terms may help, after a stage whose first model has this index.
 
-        The best of them must have the lowest loss of all; and either it lowers the loss clearly,
-        or no error is as low as ``aim`` yet, that of the stand-in.
+        The stage has lowered the loss clearly; or it has lowered loss or error at all, and no error
+        is as low as ``aim`` yet, that of the stand-in.
         """
         judged = self.judged
-        indices = [judged.best[size][0] for size in sorted(judged.best)]
-        losses = np.array([judged.losses[i] for i in indices])
-        earlier = losses[: -len(sizes)]
-        if len(earlier) == 0 or not self.states:
-            return bool(self.states)
-        best = int(losses.mean(axis=1).argmin())
-        if best < len(earlier):
-            return False
-        gain = earlier[earlier.mean(axis=1).argmin()] - losses[best]
+        indices = [index for index, _, _ in judged.best.values()]
+        earlier = [index for index in indices if index < first]
+        if not self.states or not earlier or len(earlier) == len(indices):
+            return bool(self.states)  # nothing to compare
+        best = min(indices, key=judged.mean_loss)
+        gain = judged.losses[min(earlier, key=judged.mean_loss)] - judged.losses[best]
         is_clear = gain.mean() > WORTHWHILE * float(standard_error(gain))
-        return bool(is_clear or judged.mean.min() > aim)
+        has_helped = max(best, min(indices, key=judged.rank)) >= first
+        return bool(is_clear or has_helped and judged.mean.min() > aim)
 
 
 def _grow(
