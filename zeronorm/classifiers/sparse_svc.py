@@ -28,7 +28,7 @@ from zeronorm.kernels import Kernel
 from zeronorm.learned.choice import Choice, choose
 from zeronorm.learned.final import fit_setting
 from zeronorm.learned.learner import check_learnable
-from zeronorm.learned.settings import Setting, costs_of, kernels_of, widths_of
+from zeronorm.learned.settings import LINEAR_FEATURES, Setting, costs_of, kernels_of, widths_of
 from zeronorm.model_selection import RULES, check_rule
 
 
@@ -63,7 +63,8 @@ class SparseSVC(KernelClassifier):
         Whether every feature has a width of its own, which is learned ("rbf" only). Widths that do
         not matter become zero. "auto": chosen, if ``gamma`` is "cv" and something is chosen at all.
     linear : "auto" or bool, default="auto"
-        Whether there is a linear part. "auto": chosen, if something is chosen at all.
+        Whether there is a linear part. "auto": chosen, if something is chosen at all and there are
+        at most 400 features: its solution takes a matrix of features by features.
     max_features : int, optional
         Most features that the model may use; there is a metric then.
     rule : {"loss", "one_se", "paired_se", "best"}, default="loss"
@@ -118,8 +119,7 @@ class SparseSVC(KernelClassifier):
     intercept_ : ndarray of shape (n_outputs,)
         Constants.
     calibration_ : callable or None
-        What ``predict_proba`` makes of decision values, with its ``slope``; None where nothing was
-        chosen.
+        What ``predict_proba`` makes of decision values; None where nothing was chosen.
     objective_ : float
         ½‖w‖² + ½ C Σ hinge² of the final fit, summed over the outputs.
     n_iter_ : int
@@ -236,7 +236,8 @@ class SparseSVC(KernelClassifier):
         metric = self.metric if self.max_features is None else True
         widths = widths_of(metric, self.gamma, training, is_choosing)
         linear = [self.linear is True]
-        if self.linear == "auto" and is_choosing and training.kernel.name != "linear":
+        is_narrow = training.data.shape[1] <= LINEAR_FEATURES
+        if self.linear == "auto" and is_choosing and training.kernel.name != "linear" and is_narrow:
             linear = [False, True]
         return [
             Setting(C, kernel, width, part)

@@ -14,6 +14,9 @@ from zeronorm.learned.joint import Form
 #: Costs to try, for at most so many rows; of more, each weighs less.
 C_VALUES, MANY_ROWS = (0.1, 1.0, 10.0, 100.0, 1000.0), 2_000
 
+#: Most features of a linear part that is not asked for: it is solved with a square matrix of them.
+LINEAR_FEATURES = 400
+
 #: Widths to begin with, as multiples of gamma="scale": those of "rbf" are learned, others stay.
 GAMMA_STARTS, GAMMA_FACTORS = (1.0,), (0.03, 0.1, 0.3, 1.0, 3.0)
 

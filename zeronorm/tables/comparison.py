@@ -239,9 +239,11 @@ def measure(
     return Result(contender.name, np.array(errors), final, seconds)
 
 
-def choose_and_fit(contender: Contender, rows: Rows, plan: Plan) -> Fitted:
+def choose_and_fit(
+    contender: Contender, rows: Rows, plan: Plan, clock: Callable[[], float] = time.perf_counter
+) -> Fitted:
     """Choose the parameters within these rows, then fit on as many of them as it takes."""
-    start = time.perf_counter()
+    start = clock()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of what is not chosen
         classifier = contender.choose(rows, plan)
@@ -254,7 +256,7 @@ def choose_and_fit(contender: Contender, rows: Rows, plan: Plan) -> Fitted:
         encoder=encoder,
         classifier=classifier,
         fitted_rows=len(fitting.y),
-        seconds=time.perf_counter() - start,
+        seconds=clock() - start,
         notes=_notes(contender.name, caught),
     )
 
@@ -271,20 +273,22 @@ def _notes(name: str, caught: list[warnings.WarningMessage]) -> list[str]:
 
 
 def time_prediction(
-    predict: Callable[[NDArray[np.float64]], Any], features: NDArray[np.float64]
+    predict: Callable[[NDArray[np.float64]], Any],
+    features: NDArray[np.float64],
+    clock: Callable[[], float] = time.perf_counter,
 ) -> float:
     """Return the seconds that `predict` takes for :data:`PREDICTION_ROWS` rows.
 
     A slow one is timed on fewer rows, about a second's worth, and the rest is extrapolated.
     """
     rows = np.resize(features, (1_000, features.shape[1]))
-    trial = _seconds(lambda: predict(rows))
+    trial = _seconds(lambda: predict(rows), clock)
     n_timed = int(np.clip(len(rows) / trial, len(rows), PREDICTION_ROWS))
     rows = np.resize(features, (n_timed, features.shape[1]))
-    return min(_seconds(lambda: predict(rows)) for _ in range(2)) * PREDICTION_ROWS / n_timed
+    return min(_seconds(lambda: predict(rows), clock) for _ in range(2)) * PREDICTION_ROWS / n_timed
 
 
-def _seconds(action: Callable[[], Any]) -> float:
-    start = time.perf_counter()
+def _seconds(action: Callable[[], Any], clock: Callable[[], float]) -> float:
+    start = clock()
     action()
-    return max(time.perf_counter() - start, 1e-9)
+    return max(clock() - start, 1e-9)
