@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from zeronorm.kernels import Kernel
 from zeronorm.learned.choice import Choice, choose
 from zeronorm.learned.final import fit_setting
 from zeronorm.learned.learner import check_learnable
+from zeronorm.learned.many_rows import BATCH_STEPS, needs_batches
 from zeronorm.learned.settings import LINEAR_FEATURES, Setting, costs_of, kernels_of, widths_of
 from zeronorm.model_selection import RULES, check_rule
 
@@ -68,11 +69,11 @@ class SparseSVC(KernelClassifier):
     max_features : int, optional
         Most features that the model may use; there is a metric then.
     rule : {"loss", "one_se", "paired_se", "best"}, default="loss"
-        Which size to keep. "loss": the smallest than which no model with at most its error has a
-        hinge loss on held-out rows, cut off at two, that is lower by half a standard error, fold by
-        fold. "one_se": the smallest within one standard error of the lowest error; "paired_se":
-        within one standard error of the fold-by-fold difference from it; "best": the one with the
-        lowest error.
+        Which size to keep. "loss": the smallest whose loss on held-out rows, the error and half a
+        hinge that is cut off at two, is within half a standard error of the lowest, fold by fold.
+        "one_se": the smallest within one standard error of the lowest error; "paired_se": within
+        one standard error of the fold-by-fold difference from it; "best": that with the lowest
+        error.
     cv : int, splitter or iterable of splits, default=5
         Number of folds, or how to split, as in :class:`~sklearn.model_selection.GridSearchCV`.
     class_weight : dict or "balanced", optional
@@ -270,6 +271,7 @@ class SparseSVC(KernelClassifier):
                 tol=self.tol,
                 starts=choice.starts,
                 max_features=self.max_features,
+                finished=choice.finished,
             )
             learned.doubt = choice.doubt
             self._choice = choice
@@ -280,12 +282,24 @@ class SparseSVC(KernelClassifier):
         settings = self._settings(training)
         check_cost(max(setting.C for setting in settings) * training.cost)
         size = None if self._chooses_terms() else self.n_terms
-        if len(settings) == 1 and size is not None:
+        if size is not None and len(settings) == 1 and not needs_batches(training, size):
             n_linear = training.targets.shape[1] if settings[0].linear else 0
             return Choice(settings[0], max(0, size - n_linear), total=size)
-        return choose(
-            training, settings, size, self.cv, self.rule, random, n_jobs=self.n_jobs, update=update
+        choice = choose(
+            training,
+            settings,
+            size,
+            self.cv,
+            self.rule,
+            random,
+            n_jobs=self.n_jobs,
+            max_steps=BATCH_STEPS * self.max_iter,
+            max_features=self.max_features,
+            update=update,
         )
+        if size is not None and len(settings) == 1:
+            return replace(choice, path={}, calibration=None)  # nothing was chosen
+        return choice
 
     def _store(self, learned: Learned, classes: np.ndarray) -> None:
         super()._store(learned, classes)

@@ -12,6 +12,7 @@ from zeronorm.base.training_set import TrainingRows
 from zeronorm.learned.calibration import calibrate
 from zeronorm.learned.folds import Folds, make_folds
 from zeronorm.learned.joint import Parameters
+from zeronorm.learned.many_rows import Finished, Race, needs_batches, terms_on_folds, within
 from zeronorm.learned.path import (
     STAGES,
     STAYING,
@@ -43,7 +44,8 @@ class Choice:
     """What was chosen: setting and number of kernel terms; a sentence if it is doubtful.
 
     ``calibration`` turns decision values into probabilities, ``path`` is what was found of each
-    size, ``starts`` are the models of the folds, ``total`` counts the linear part too.
+    size, ``starts`` are the models of the folds, ``total`` counts the linear part too, and
+    ``finished`` is the model where it was learned by batches.
     """
 
     setting: Setting
@@ -53,6 +55,7 @@ class Choice:
     path: dict[str, np.ndarray] = field(default_factory=dict)
     starts: Parameters | None = None
     total: int = 0
+    finished: Finished | None = None
 
 
 def choose(
@@ -64,9 +67,11 @@ def choose(
     random: np.random.RandomState,
     *,
     n_jobs: int | None,
+    max_steps: int,
+    max_features: int | None,
     update: Callable[[float, str], Any],
 ) -> Choice:
-    """Choose a setting and a size by cross-validation.
+    """Choose a setting and a size by cross-validation, or by rows held back where rows are many.
 
     Parameters
     ----------
@@ -84,12 +89,23 @@ def choose(
         Deals the folds out, and draws candidates.
     n_jobs : int, optional
         Workers; the result does not depend on it.
+    max_steps : int
+        Most steps of a model that is learned by batches, once it is chosen.
+    max_features : int, optional
+        Most features that such a model may use.
     update : callable
         Takes the share that is done, and a text.
     """
     training = training.compact()
     units = Units.of(training)
     dtype = precision(training, settings)
+
+    def race(size: int | None, most: int = 0) -> Choice:
+        runners = Race(training, units, settings, random, dtype)
+        return _by_batches(runners, size, most, max_steps, max_features, update)
+
+    if size is not None and needs_batches(training, size):
+        return race(size)
     folds = make_folds(training, units, cv, random, dtype)
     path = Path(folds, units, n_jobs)
     n_outputs = training.targets.shape[1]
@@ -105,7 +121,12 @@ def choose(
         learned = int(folds.learn.sum(axis=1).min())
         largest = min(active * len(training.codes) / FEWER, learned / ROWS_PER_TERM)
         path.most = min(learned, max(FEW_TERMS, int(largest)))
-        _growing(path, settings, float(stand_in.mean.min()), update)
+        most = int(min(active / FEWER, 1.0 / ROWS_PER_TERM) * len(training.codes))
+        if needs_batches(training, most):
+            path.most = min(path.most, terms_on_folds(training))
+        goes_on = _growing(path, settings, float(stand_in.mean.min()), update)
+        if goes_on and needs_batches(training, most):
+            return race(None, most)
         kept = path.judged.chosen(rule)
         doubt = far_behind(path.judged, kept, stand_in)
     judged = path.judged
@@ -117,6 +138,29 @@ def choose(
         table = {key: column[table["terms"] == total] for key, column in table.items()}
     terms = starts.vectors.shape[1]
     return Choice(setting, terms, doubt, link, table, starts, total)
+
+
+def _by_batches(
+    race: Race,
+    size: int | None,
+    most: int,
+    max_steps: int,
+    max_features: int | None,
+    update: Callable[[float, str], Any],
+) -> Choice:
+    """Choose by rows held back, and learn what was chosen."""
+    if size is None:
+        kept = race.of_any_size(most, within(update, 0.1, 0.4))
+    else:
+        kept = race.of_size(size, within(update, 0.0, 0.5))
+    judged = race.judged
+    setting, total, table = judged.settings[kept], judged.sizes[kept], judged.best_of_each_size()
+    if size is not None:
+        table = {key: column[table["terms"] == total] for key, column in table.items()}
+    done = race.finish(kept, max_steps, max_features, within(update, 0.5, 0.4))
+    link = calibrate(done.values, *race.held_out())
+    terms = done.parameters.vectors.shape[1]
+    return Choice(setting, terms, None, link, table, None, total, done)
 
 
 def precision(training: TrainingRows, settings: list[Setting]) -> Any:
@@ -149,8 +193,8 @@ def _stand_in(
     return judge_landmarks(folds, units, Cs[1:-1] if len(Cs) > 3 else Cs, kernels, n_jobs)
 
 
-def _growing(path: Path, settings: list[Setting], aim: float, update: Any) -> None:
-    """Let models grow until more terms do not help.
+def _growing(path: Path, settings: list[Setting], aim: float, update: Any) -> bool:
+    """Let models grow until more terms do not help; whether they would at the end.
 
     Where a linear part may be or not, models have it first; those that do well are tried without.
     """
@@ -172,12 +216,13 @@ def _growing(path: Path, settings: list[Setting], aim: float, update: Any) -> No
     count = 0
     for i in range(1, len(stages)):
         if not path.goes_on(count, aim):
-            break
+            return False
         count = len(path.judged.sizes)
         error = path.judged.mean.min()
         update(0.3 + 0.5 * i / len(stages), f"{stages[i][-1]} terms, error {error:.4f}")
         path.advance(stages[i])
         path.keep(STAYING[min(i, len(STAYING) - 1)])
+    return path.goes_on(count, aim)
 
 
 def _fixed_size(

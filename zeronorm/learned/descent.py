@@ -66,7 +66,6 @@ def grow(models: JointModels, candidates: np.ndarray, count: int) -> int:
     gains = -models.kernel.values(candidates, widths, rows) @ transposed(slope)
     beyond = models.kernel.gram(candidates, widths)
     lengths = diagonal(beyond).copy()
-    coef = models.coef()
     if models.size:
         stacked = np.concatenate([parameters.vectors, candidates], axis=1)
         cross = models.kernel.gram(stacked, widths)[:, : models.size, models.size :]
@@ -89,13 +88,18 @@ def grow(models: JointModels, candidates: np.ndarray, count: int) -> int:
         beyond = beyond - column[:, :, None] * column[:, None, :]
     if not chosen:
         return 0
-    added = candidates[everyone[:, None], np.stack(chosen, axis=1)]
+    add_vectors(models, candidates[everyone[:, None], np.stack(chosen, axis=1)])
+    return len(chosen)
+
+
+def add_vectors(models: JointModels, added: np.ndarray) -> None:
+    """Add vectors (models x count x d) without weight; the functions stay as they are."""
+    parameters, coef = models.parameters, models.coef()
     vectors = np.concatenate([parameters.vectors, added], axis=1)
-    factor, _ = factors(models.kernel.gram(vectors, widths))
-    nothing = np.zeros((len(models), len(chosen), coef.shape[2]), rows.dtype)
+    factor, _ = factors(models.kernel.gram(vectors, models.current_widths))
+    nothing = np.zeros((len(models), added.shape[1], coef.shape[2]), vectors.dtype)
     weights = transposed(factor) @ np.concatenate([coef, nothing], axis=1)
     models.parameters = replace(parameters, vectors=vectors, weights=weights)
-    return len(chosen)
 
 
 class Scaling:

@@ -18,6 +18,7 @@ import numpy as np
 from zeronorm.learned.coefficients import solve_coefficients
 from zeronorm.learned.descent import descend
 from zeronorm.learned.joint import JointModels, Parameters, Used
+from zeronorm.learned.kernel_sets import Rows
 
 #: Rounds of the zero-norm update, and the penalty of a width as it is, as a share of the objective.
 ROUNDS, PRESSURE = 3, 0.003
@@ -59,6 +60,13 @@ def zero_widths(models: JointModels, spread: np.ndarray, *, max_steps: int) -> J
     fewer = _with(models, pushed.parameters, replace(used, kernel=kernel))
     descend(fewer, max_steps=max_steps, tolerance=1e-6)
     return fewer if fewer.values[0] <= (1.0 + TOLERATED) * before else models
+
+
+def spread_of(rows: Rows) -> np.ndarray:
+    """Return the standard deviation of each feature, not quite zero."""
+    mean = np.asarray(rows.X.mean(axis=0)).ravel()
+    variance = np.asarray(rows.squares.sum(axis=0)).ravel() / len(rows) - mean**2
+    return np.sqrt(np.maximum(variance, np.finfo(float).tiny))
 
 
 def keep_features(models: JointModels, count: int, *, max_steps: int) -> JointModels:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from zeronorm.base.sampling import stratified_rows
@@ -9,13 +11,28 @@ from zeronorm.base.training_set import Learned, TrainingRows, gap_warning, resca
 from zeronorm.learned.choice import precision
 from zeronorm.learned.coefficients import certify
 from zeronorm.learned.descent import descend, grow
-from zeronorm.learned.features import keep_features, zero_widths
-from zeronorm.learned.joint import JointModels, Parameters
-from zeronorm.learned.kernel_sets import Rows
+from zeronorm.learned.features import keep_features, spread_of, zero_widths
+from zeronorm.learned.joint import JointModels, Parameters, Used
 from zeronorm.learned.learner import nested_samples
-from zeronorm.learned.path import CANDIDATES, CANDIDATES_EACH, STEPS, TOLERANCE
+from zeronorm.learned.many_rows import Finished, batch_source
+from zeronorm.learned.path import (
+    CANDIDATES,
+    CANDIDATES_EACH,
+    CYCLE_TERMS,
+    STEPS,
+    TOLERANCE,
+)
 from zeronorm.learned.settings import Setting
+from zeronorm.learned.stochastic import (
+    BatchProblem,
+    Cycle,
+    descend_by_batches,
+    descend_in_cycles,
+)
 from zeronorm.learned.units import TrainingSource, Units
+
+#: Steps of a cycle for each of L-BFGS; by batches of so many rows where there are more.
+CYCLES, LARGE_BATCH = 3, 4_000
 
 #: The vectors of a fit without starts grow by so much at a time.
 DOUBLING = 2
@@ -32,6 +49,7 @@ def fit_setting(
     tol: float,
     starts: Parameters | None = None,
     max_features: int | None = None,
+    finished: Finished | None = None,
 ) -> Learned:
     """Learn a model of this setting with ``size`` terms.
 
@@ -55,75 +73,129 @@ def fit_setting(
         Models of this setting and size to begin with, those of the folds.
     max_features : int, optional
         Most features that the model may use.
+    finished : Finished, optional
+        The model, if it was learned by batches already: only its coefficients are solved.
     """
-    training = training.compact()
-    units = Units.of(training)
-    samples = nested_samples(training.codes, random)
-    history: dict[str, list[float]] = {"terms": [], "rows": [], "objective": []}
-    dtype = np.float64 if len(samples) == 1 else precision(training, [setting])
+    fit = _Fit(training.compact(), setting, random)
+    if finished is None:
+        models = fit.on_first_sample(size, n_init, max_iter, tol, starts)
+        models = fit.with_fewer_features(models, max_features)
+        models = fit.on_larger_samples(models, max_iter, tol)
+        return fit.certified(models.parameters, models.used, tol)
+    fit.n_steps = finished.steps
+    return fit.certified(finished.parameters, finished.used, tol)
 
-    def on_sample(rows: np.ndarray, parameters: Parameters | None, count: int) -> JointModels:
+
+class _Fit:
+    """A fit of one setting on samples of the rows, each part of the next."""
+
+    def __init__(
+        self, training: TrainingRows, setting: Setting, random: np.random.RandomState
+    ) -> None:
+        self.training, self.setting, self.random = training, setting, random
+        self.units = Units.of(training)
+        self.samples = nested_samples(training.codes, random)
+        is_small = len(self.samples) == 1
+        self.dtype = np.float64 if is_small else precision(training, [setting])
+        self.gamma = self.units.gamma(setting.kernel)
+        self.history: dict[str, list[float]] = {"terms": [], "rows": [], "objective": []}
+        self.n_steps = 0
+
+    def models_on(self, rows: np.ndarray, parameters: Parameters | None, count: int) -> JointModels:
+        """Return models on some of the rows, whose costs stand for all."""
+        training = self.training
         cost = rescaled_cost(training.codes, training.cost, rows, training.cost[rows])
-        costs = np.tile(setting.C * cost, (count, 1))
-        gammas = np.full(count, units.gamma(setting.kernel))
+        costs = np.tile(self.setting.C * cost, (count, 1))
         if parameters is not None:
-            parameters = Parameters(*(array.astype(dtype) for array in parameters.arrays()))
-        chosen = units.rows(training, rows, dtype)
-        return JointModels(chosen, setting.form, costs, gammas, parameters)
+            parameters = _of_type(parameters, self.dtype)
+        chosen = self.units.rows(training, rows, self.dtype)
+        gammas = np.full(count, self.gamma)
+        return JointModels(chosen, self.setting.form, costs, gammas, parameters)
 
-    def advance(models: JointModels, steps: int, tolerance: float) -> int:
+    def advance(self, models: JointModels, steps: int, tolerance: float) -> None:
+        """Let models go downhill: far, if they have many terms, and to a minimum."""
+        if models.size >= CYCLE_TERMS and len(models.rows) <= LARGE_BATCH:
+            descend_in_cycles(models, Cycle(CYCLES * steps))
         taken = descend(models, max_steps=steps, tolerance=tolerance)
         best = int(models.values.argmin())
-        history["terms"].append(models.size)
-        history["rows"].append(len(models.rows))
-        history["objective"].append(float(models.values[best]))
-        return int(taken[best])
+        self.n_steps = int(taken[best])
+        self.record(models.size, len(models.rows), float(models.values[best]))
 
-    count = n_init if starts is None else len(starts.vectors)
-    models = on_sample(samples[0], starts, count)
-    codes = training.codes[samples[0]]
-    while models.size < size:
-        wanted = min(max(1, (DOUBLING - 1) * models.size), size - models.size)
-        draw = min(len(codes), max(CANDIDATES, CANDIDATES_EACH * wanted))
-        candidates = np.stack(
-            [_dense(models, stratified_rows(codes, draw, random)[:draw]) for _ in range(count)]
-        )
-        if grow(models, candidates, wanted) == 0:
-            break
-        advance(models, STEPS, TOLERANCE)
-    if len(models) > n_init:
-        advance(models, STEPS, TOLERANCE)
-        models = models.take(np.argsort(models.values, kind="stable")[:n_init])
-    steps = advance(models, max_iter, 0.01 * tol)
-    models = models.take(np.array([models.values.argmin()]))
-    if setting.widths > 1 and models.size:
-        spread = np.sqrt(np.maximum(_variances(models.rows), np.finfo(float).tiny))
-        models = zero_widths(models, spread, max_steps=STEPS)
-    if max_features is not None:
-        models = keep_features(models, max_features, max_steps=STEPS)
-    used = models.used
-    for rows in samples[1:]:
-        # They have converged once: what more rows change takes fewer steps.
-        models = on_sample(rows, models.parameters, 1)
-        models.used = used
-        steps = advance(models, max(1, max_iter // 2), 0.01 * tol)
-    source = TrainingSource(training, units)
-    exact = Parameters(*(array.astype(np.float64) for array in models.parameters.arrays()))
-    costs = setting.C * training.cost[None]
-    final = JointModels(source, setting.form, costs, models.gamma, exact, used)
-    value, gap = certify(final, tol)
-    objective = float(value[0])
-    expansion = units.expansion(final, 0, objective)
-    warning = gap_warning("The learned model", float(gap[0]), tol)
-    recorded = {key: np.array(values) for key, values in history.items()}
-    return Learned(expansion, None, objective, steps, recorded, warning)
+    def record(self, terms: int, rows: int, objective: float) -> None:
+        """Write a stage into the history."""
+        for key, value in (("terms", terms), ("rows", rows), ("objective", objective)):
+            self.history[key].append(value)
+
+    def on_first_sample(
+        self, size: int, n_init: int, max_iter: int, tol: float, starts: Parameters | None
+    ) -> JointModels:
+        """Learn from the first sample, from several starts; the best model comes back."""
+        count = n_init if starts is None else len(starts.vectors)
+        models = self.models_on(self.samples[0], starts, count)
+        codes = self.training.codes[self.samples[0]]
+        while models.size < size:
+            wanted = min(max(1, (DOUBLING - 1) * models.size), size - models.size)
+            draw = min(len(codes), max(CANDIDATES, CANDIDATES_EACH * wanted))
+            drawn = [stratified_rows(codes, draw, self.random)[:draw] for _ in range(count)]
+            if grow(models, np.stack([_dense(models, rows) for rows in drawn]), wanted) == 0:
+                break
+            self.advance(models, STEPS, TOLERANCE)
+        if len(models) > n_init:
+            self.advance(models, STEPS, TOLERANCE)
+            models = models.take(np.argsort(models.values, kind="stable")[:n_init])
+        self.advance(models, max_iter, 0.01 * tol)
+        return models.take(np.array([models.values.argmin()]))
+
+    def with_fewer_features(self, models: JointModels, max_features: int | None) -> JointModels:
+        """Switch features off that the model does not need, or may not use."""
+        if self.setting.widths > 1 and models.size:
+            models = zero_widths(models, spread_of(models.rows), max_steps=STEPS)
+        if max_features is not None:
+            models = keep_features(models, max_features, max_steps=STEPS)
+        return models
+
+    def on_larger_samples(self, models: JointModels, max_iter: int, tol: float) -> JointModels:
+        """Learn from larger samples, or from batches of all rows.
+
+        The models have converged once: what more rows change takes fewer steps.
+        """
+        if models.size >= CYCLE_TERMS and len(self.training.codes) > LARGE_BATCH:
+            return self._by_batches(models, CYCLES * max_iter)
+        used = models.used
+        for rows in self.samples[1:]:
+            models = self.models_on(rows, models.parameters, 1)
+            models.used = used
+            self.advance(models, max(1, max_iter // 2), 0.01 * tol)
+        return models
+
+    def _by_batches(self, models: JointModels, steps: int) -> JointModels:
+        training, C = self.training, self.setting.C
+        source = batch_source(training, self.units, self.dtype)
+        Cs, cost = np.array([C], self.dtype), training.cost.astype(self.dtype)
+        problem = BatchProblem(source, cost, models.form, Cs, models.gamma, models.used)
+        cycle = Cycle(steps, LARGE_BATCH)
+        models.parameters = descend_by_batches(problem, models.parameters, cycle, self.random)
+        self.n_steps = steps
+        return models
+
+    def certified(self, parameters: Parameters, used: Used | None, tol: float) -> Learned:
+        """Solve the coefficients on all rows, and put the model together."""
+        source = TrainingSource(self.training, self.units)
+        exact = _of_type(parameters, np.float64)
+        costs = self.setting.C * self.training.cost[None]
+        gammas = np.array([self.gamma])
+        final = JointModels(source, self.setting.form, costs, gammas, exact, used)
+        value, gap = certify(final, tol)
+        objective = float(value[0])
+        self.record(final.size, len(source), objective)
+        expansion = self.units.expansion(final, 0, objective)
+        warning = gap_warning("The learned model", float(gap[0]), tol)
+        recorded = {key: np.array(values) for key, values in self.history.items()}
+        return Learned(expansion, None, objective, self.n_steps, recorded, warning)
 
 
-def _variances(rows: Rows) -> np.ndarray:
-    """Variance of each feature."""
-    n = len(rows)
-    mean = np.asarray(rows.X.mean(axis=0)).ravel()
-    return np.asarray(rows.squares.sum(axis=0)).ravel() / n - mean**2
+def _of_type(parameters: Parameters, dtype: Any) -> Parameters:
+    return Parameters(*(array.astype(dtype) for array in parameters.arrays()))
 
 
 def _dense(models: JointModels, indices: np.ndarray) -> np.ndarray:

@@ -24,6 +24,9 @@ SHARED_ROWS, OTHER_ROWS = 2_500, 5_000
 #: Most that a row adds to the loss that models are judged by: that of the boundary is one.
 MOST = 2.0
 
+#: Factors of the scores of a model, of which the best is taken, to judge it.
+UNITS = (1.0, 2.0, 4.0, 8.0)
+
 
 @dataclass
 class Part:
@@ -79,23 +82,25 @@ class Folds:
         """Error and loss of models, fold by fold, on the rows each has not seen; and its values.
 
         The models are those of one setting after the other, each with one model for every fold.
-        The loss is the hinge of the margin, cut off: it says more than whether a row is wrong, and
-        unlike the squared hinge that is learned by, no row says more than a few.
+        The loss is that of :func:`row_losses`, in the units in which it is lowest over the folds,
+        and as much again for an error.
         """
-        wrong, loss, total = np.zeros((3, len(models)))
+        wrong, total = np.zeros((2, len(models)))
+        loss = np.zeros((len(UNITS), len(models)))
         values = []
         for part in self.parts:
             scores = models.scores(part.rows)
             fold = np.arange(len(models)) % len(self)
             weight = part.weight * part.judge[fold]
-            is_wrong = predicted(scores) != part.codes
-            per_row = np.clip(1.0 - margins(scores, part.codes), 0.0, MOST)
+            is_wrong, per_row = row_losses(scores, part.codes)
             wrong = wrong + np.sum(weight * is_wrong, axis=1)
-            loss = loss + np.sum(weight * per_row, axis=1, dtype=float)
+            loss = loss + np.sum(weight * per_row, axis=2, dtype=float)
             total = total + weight.sum(axis=1)
             values.append([scores[i][:, part.judge[fold[i]]] for i in range(len(models))])
         joined = [np.concatenate(blocks, axis=1).T for blocks in zip(*values, strict=True)]
-        return wrong / total, loss / total, joined
+        error = wrong / total
+        hinge = lowest((loss / total).reshape(len(UNITS), -1, len(self))).ravel()
+        return error, hinge + MOST * error, joined
 
     @property
     def parts(self) -> list[Part]:
@@ -110,6 +115,34 @@ class Folds:
                 codes.append(part.codes[part.judge[fold]])
                 weight.append(part.weight[part.judge[fold]])
         return np.concatenate(codes), np.concatenate(weight)
+
+
+def judge(models: JointModels, part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Error and loss of models on each set of rows (models x sets), and their values."""
+    scores = models.scores(part.rows)
+    is_wrong, per_row = row_losses(scores, part.codes)
+    weight = (part.weight * part.judge).T
+    weight = weight / weight.sum(axis=0)
+    error = is_wrong @ weight
+    return error, lowest(per_row @ weight) + MOST * error, scores
+
+
+def row_losses(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Whether each row is wrong (models x rows), and its loss in several units of the scores.
+
+    The loss is the hinge of the margin, cut off: it says more than whether a row is wrong, and
+    unlike the squared hinge that is learned by, no row says more than a few. A small C makes scores
+    small, and the hinge large; in larger units the loss becomes twice the error.
+    """
+    margin = margins(scores, codes)
+    losses = [np.clip(1.0 - unit * margin, 0.0, MOST) for unit in UNITS]
+    return predicted(scores) != codes, np.stack(losses)
+
+
+def lowest(losses: np.ndarray) -> np.ndarray:
+    """Return the losses (units x models x folds) of each model in the units of its lowest mean."""
+    best = losses.mean(axis=2).argmin(axis=0)
+    return losses[best, np.arange(losses.shape[1])]
 
 
 def margins(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:

@@ -95,6 +95,10 @@ class Parameters:
         """Return those of some models."""
         return Parameters(*(array[models] for array in self.arrays()))
 
+    def copy(self) -> Parameters:
+        """Return copies of all of them."""
+        return Parameters(*(array.copy() for array in self.arrays()))
+
     def put(self, models: np.ndarray, part: Parameters) -> None:
         """Replace those of some models."""
         for array, some in zip(self.arrays(), part.arrays(), strict=True):
@@ -209,6 +213,13 @@ class JointModels:
             by_linear,
             by_log_widths.astype(rows.dtype, copy=False),
         )
+
+    def objective(self) -> np.ndarray:
+        """Objective of every model as it is."""
+        loss, _ = squared_hinge(self.scores(self.rows), self.rows, self.cost)
+        parameters = self.parameters
+        norms = squared_norms(parameters.weights) + squared_norms(parameters.linear)
+        return loss + 0.5 * norms + self._prior(parameters.log_widths)[0]
 
     def _prior(self, log_widths: np.ndarray) -> tuple[Any, np.ndarray]:
         """Penalty of the log widths: their mean has a deviation of one, each from it ``spread``."""

@@ -10,7 +10,7 @@ All inside the training rows, and the models of all settings and folds together 
 
 A rule then chooses among the best settings of all sizes. What counts as size are the inner products
 that a prediction costs: kernel terms, and one for each output of a linear part. On few rows many
-models make the same errors; of these the one with the lowest loss on the held-out rows is the best.
+models make the same errors, so models are compared by a loss that says more (``folds.py``).
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from joblib import Parallel, delayed
 
 from zeronorm.kernels import Kernel
 from zeronorm.learned.coefficients import solve_coefficients
-from zeronorm.learned.descent import descend, grow
+from zeronorm.learned.descent import AHEAD, descend, grow
 from zeronorm.learned.folds import Folds
 from zeronorm.learned.joint import Form, JointModels, Parameters
 from zeronorm.learned.settings import Setting
+from zeronorm.learned.stochastic import Cycle, descend_in_cycles
 from zeronorm.learned.units import Units
 from zeronorm.model_selection import sparsest_good, standard_error
 
@@ -43,6 +44,9 @@ MANY_TERMS = 10_000
 
 #: Steps with each size, fewer up to so many terms, and the relative progress to stop at.
 STEPS, FEW_STEPS, FEW_TERMS, TOLERANCE = 40, 25, 4, 1e-5
+
+#: From so many terms on, a cycle of so many steps (``stochastic.py``).
+CYCLE_TERMS, CYCLE_STEPS = 8, 100
 
 #: Rows among which new vectors are looked for, at least, and for each vector to come.
 CANDIDATES, CANDIDATES_EACH = 32, 4
@@ -82,10 +86,6 @@ class Judged:
         """Standard error of each mean."""
         return standard_error(np.transpose(self.errors))
 
-    def rank(self, i: int) -> tuple[float, float]:
-        """Return what orders models: the mean error, up to rounding, and the mean loss."""
-        return round(float(np.mean(self.errors[i])), 9), float(np.mean(self.losses[i]))
-
     def mean_loss(self, i: int) -> float:
         """Mean loss of one."""
         return float(np.mean(self.losses[i]))
@@ -105,15 +105,15 @@ class Judged:
         self.errors.append(error)
         self.losses.append(loss)
         last = len(self.sizes) - 1
-        is_best = size not in self.best or self.rank(last) < self.rank(self.best[size][0])
+        is_best = size not in self.best or self.mean_loss(last) < self.mean_loss(self.best[size][0])
         if values is not None and parameters is not None and is_best:
             self.best[size] = last, values, parameters
 
     def chosen(self, rule: str) -> int:
         """Index of the model that a rule keeps: the best of its size.
 
-        "loss" keeps the smallest than which no model that errs no more has clearly less loss on
-        the held-out rows; the others are of ``model_selection.py``.
+        "loss" keeps the smallest whose loss on the held-out rows is not clearly above the lowest;
+        the others are of ``model_selection.py``.
         """
         if rule == "loss":
             return self._smallest_by_loss()
@@ -123,13 +123,9 @@ class Judged:
     def _smallest_by_loss(self) -> int:
         """Compare losses of the best models of each size, in standard errors over the folds."""
         indices = [self.best[size][0] for size in sorted(self.best)]
-        for i in indices:
-            rivals = [j for j in indices if self.rank(j)[0] <= self.rank(i)[0]]
-            best = min(rivals, key=self.mean_loss)
-            behind = self.losses[i] - self.losses[best]
-            if behind.mean() <= HALF * float(standard_error(behind)):
-                return i
-        raise AssertionError("the model with the lowest error has no rival")
+        lowest = self.losses[min(indices, key=self.mean_loss)]
+        behind = ((i, self.losses[i] - lowest) for i in indices)
+        return next(i for i, more in behind if more.mean() <= HALF * float(standard_error(more)))
 
     def best_of_each_size(self) -> dict[str, np.ndarray]:
         """Size, error, standard error and setting of the most accurate model of each size."""
@@ -162,7 +158,7 @@ def judge_landmarks(
         for C, error, loss, share in of_kernel:
             judged.add(Setting(C, kernel), 0, error, loss)
             active.append(share)
-    return judged, active[min(range(len(active)), key=judged.rank)]
+    return judged, active[min(range(len(active)), key=judged.mean_loss)]
 
 
 def _judge_landmarks(
@@ -273,11 +269,11 @@ class Path:
                 yield alike[start : start + count]
 
     def keep(self, count: int) -> None:
-        """Let the settings with the lowest errors go on, of each the lowest of its sizes."""
-        ranks: dict[Setting, tuple[float, float]] = {}
+        """Let the settings with the lowest losses go on, of each the lowest of its sizes."""
+        ranks: dict[Setting, float] = {}
         for i, setting in enumerate(self.judged.settings):
             if setting in self.states:
-                ranks[setting] = min(self.judged.rank(i), ranks.get(setting, (np.inf, np.inf)))
+                ranks[setting] = min(self.judged.mean_loss(i), ranks.get(setting, np.inf))
         staying = sorted(ranks, key=lambda setting: ranks[setting])[:count]
         waiting = [setting for setting in self.states if setting not in ranks]
         self.states = {setting: self.states[setting] for setting in (*staying, *waiting)}
@@ -285,8 +281,8 @@ class Path:
     def goes_on(self, first: int, aim: float) -> bool:
         """Whether more terms may help, after a stage whose first model has this index.
 
-        The stage has lowered the loss clearly; or it has lowered loss or error at all, and no error
-        is as low as ``aim`` yet, that of the stand-in.
+        The stage has lowered the loss clearly; or it has lowered it at all, and no error is as low
+        as ``aim`` yet, that of the stand-in.
         """
         judged = self.judged
         indices = [index for index, _, _ in judged.best.values()]
@@ -294,10 +290,12 @@ class Path:
         if not self.states or not earlier or len(earlier) == len(indices):
             return bool(self.states)  # nothing to compare
         best = min(indices, key=judged.mean_loss)
+        leader = judged.settings[best]
+        if best < first and leader in self.states and leader not in judged.settings[first:]:
+            return True  # larger than the sizes of the stage already, it has waited
         gain = judged.losses[min(earlier, key=judged.mean_loss)] - judged.losses[best]
         is_clear = gain.mean() > WORTHWHILE * float(standard_error(gain))
-        has_helped = max(best, min(indices, key=judged.rank)) >= first
-        return bool(is_clear or has_helped and judged.mean.min() > aim)
+        return bool(is_clear or best >= first and judged.mean.min() > aim)
 
 
 def _grow(
@@ -322,9 +320,12 @@ def _grow(
             break
         if size == 0:
             solve_coefficients(models, max_steps=FEW_STEPS, tolerance=TOLERANCE)
-        else:
+        elif size < CYCLE_TERMS:
             steps = FEW_STEPS if size <= FEW_TERMS else STEPS
             descend(models, max_steps=steps, tolerance=TOLERANCE)
+        else:
+            solve_coefficients(models, max_steps=AHEAD, tolerance=TOLERANCE)
+            descend_in_cycles(models, Cycle(CYCLE_STEPS))
         error, loss, values = folds.judged(models)
         copied = Parameters(*(array.copy() for array in models.parameters.arrays()))
         found.append((size, copied, error, loss, values))
@@ -333,7 +334,7 @@ def _grow(
 
 def far_behind(judged: Judged, kept: int, stand_in: Judged) -> str | None:
     """Return a sentence if the model that was chosen is far behind the stand-in, fold by fold."""
-    best = min(range(len(stand_in.errors)), key=stand_in.rank)
+    best = min(range(len(stand_in.errors)), key=stand_in.mean_loss)
     difference = np.array(judged.errors[kept]) - np.array(stand_in.errors[best])
     if difference.mean() <= max(FAR, CLEARLY * float(standard_error(difference))):
         return None

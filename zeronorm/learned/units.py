@@ -70,8 +70,8 @@ class Units:
 class TrainingSource:
     """All training rows in the units of the learner, made block by block."""
 
-    def __init__(self, training: TrainingRows, units: Units) -> None:
-        self.training, self.units, self.dtype = training, units, np.dtype(np.float64)
+    def __init__(self, training: TrainingRows, units: Units, dtype: Any = np.float64) -> None:
+        self.training, self.units, self.dtype = training, units, np.dtype(dtype)
         self.n_features, self.n_outputs = training.data.shape[1], training.targets.shape[1]
 
     def __len__(self) -> int:
