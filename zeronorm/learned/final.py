@@ -15,6 +15,7 @@ from zeronorm.learned.kernel_sets import Rows
 from zeronorm.learned.learner import nested_samples
 from zeronorm.learned.path import CANDIDATES, CANDIDATES_EACH, STEPS, TOLERANCE
 from zeronorm.learned.settings import Setting
+from zeronorm.learned.span import turned
 from zeronorm.learned.units import TrainingSource, Units
 
 #: The vectors of a fit without starts grow by so much at a time.
@@ -56,7 +57,7 @@ def fit_setting(
     max_features : int, optional
         Most features that the model may use.
     """
-    training = training.compact()
+    span, training = turned(training.compact(), setting)
     units = Units.of(training)
     samples = nested_samples(training.codes, random)
     history: dict[str, list[float]] = {"terms": [], "rows": [], "objective": []}
@@ -114,6 +115,8 @@ def fit_setting(
     value, gap = certify(final, tol)
     objective = float(value[0])
     expansion = units.expansion(final, 0, objective)
+    if span is not None:
+        expansion = span.back(expansion)
     warning = gap_warning("The learned model", float(gap[0]), tol)
     recorded = {key: np.array(values) for key, values in history.items()}
     return Learned(expansion, None, objective, steps, recorded, warning)
