@@ -1,5 +1,6 @@
 """The flagship: choices inside the training data, and the path that shows them."""
 
+import warnings
 from contextlib import contextmanager
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_circles, make_moons
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -334,6 +336,17 @@ def test_settings_that_do_worst_drop_out():
     path.states = dict.fromkeys(path.judged.settings)
     path.keep(2)
     assert [setting.C for setting in path.states] == [1, 2]
+
+
+def test_it_says_that_the_vectors_still_moved():
+    """Cut short while the objective fell; and not a word where it had time."""
+    X, y = moons(200)
+    model = SparseSVC(8, C=1000.0, gamma=10.0, linear=False, n_init=1, max_iter=3, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"After 3 steps the vectors still moved"):
+        model.fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model.set_params(max_iter=200).fit(X, y)
 
 
 class TestForms:

@@ -18,6 +18,9 @@ from zeronorm.learned.settings import Setting
 from zeronorm.learned.span import turned
 from zeronorm.learned.units import TrainingSource, Units
 
+#: A descent whose last steps lower the objective by this share, each, is not near its end.
+FALLING = 0.003
+
 #: The vectors of a fit without starts grow by so much at a time.
 DOUBLING = 2
 
@@ -97,6 +100,7 @@ def fit_setting(
         models = models.take(np.argsort(models.values, kind="stable")[:n_init])
     steps = advance(models, max_iter, 0.01 * tol)
     models = models.take(np.array([models.values.argmin()]))
+    warning = falling_warning(float(models.falls[0]), max_iter)
     if setting.widths > 1 and models.size:
         spread = np.sqrt(np.maximum(_variances(models.rows), np.finfo(float).tiny))
         models = zero_widths(models, spread, max_steps=STEPS)
@@ -117,9 +121,19 @@ def fit_setting(
     expansion = units.expansion(final, 0, objective)
     if span is not None:
         expansion = span.back(expansion)
-    warning = gap_warning("The learned model", float(gap[0]), tol)
+    warning = gap_warning("The learned model", float(gap[0]), tol) or warning
     recorded = {key: np.array(values) for key, values in history.items()}
     return Learned(expansion, None, objective, steps, recorded, warning)
+
+
+def falling_warning(fall: float, max_iter: int) -> str | None:
+    """Return a sentence if the last steps have still lowered the objective by much."""
+    if fall <= FALLING:
+        return None
+    return (
+        f"After {max_iter} steps the vectors still moved: the objective fell by {fall:.1e} a step, "
+        f"relatively (more than {FALLING:g}). Raise max_iter, or take a smaller C."
+    )
 
 
 def _variances(rows: Rows) -> np.ndarray:

@@ -149,6 +149,7 @@ class JointModels:
         self.parameters = parameters or Parameters.nothing(len(cost), rows, form)
         self.used = used
         self.values = np.full(len(cost), np.inf)  # of the objective
+        self.falls = np.zeros(len(cost))  # of it, a step, where a descent was cut short
 
     def __len__(self) -> int:
         return len(self.cost)
@@ -163,7 +164,7 @@ class JointModels:
         parameters = self.parameters.take(models)
         costs, gammas = self.cost[models], self.gamma[models]
         part = JointModels(self.rows, self.form, costs, gammas, parameters, self.used)
-        part.values = self.values[models]
+        part.values, part.falls = self.values[models], self.falls[models]
         return part
 
     def widths(self, log_widths: np.ndarray, gamma: np.ndarray) -> np.ndarray:
@@ -209,6 +210,13 @@ class JointModels:
             by_linear,
             by_log_widths.astype(rows.dtype, copy=False),
         )
+
+    def objective(self) -> np.ndarray:
+        """Objective of every model as it is."""
+        loss, _ = squared_hinge(self.scores(self.rows), self.rows, self.cost)
+        parameters = self.parameters
+        norms = squared_norms(parameters.weights) + squared_norms(parameters.linear)
+        return loss + 0.5 * norms + self._prior(parameters.log_widths)[0]
 
     def _prior(self, log_widths: np.ndarray) -> tuple[Any, np.ndarray]:
         """Penalty of the log widths: their mean has a deviation of one, each from it ``spread``."""
