@@ -1,5 +1,6 @@
 """The flagship: choices inside the training data, and the path that shows them."""
 
+import warnings
 from contextlib import contextmanager
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_circles, make_moons
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -331,9 +333,20 @@ def test_settings_that_do_worst_drop_out():
     assert [setting.C for setting in path.states] == [1, 2]
 
 
+def test_it_says_that_the_vectors_still_moved():
+    """Cut short while the objective fell; and not a word where it had time."""
+    X, y = moons(200)
+    model = SparseSVC(8, C=1000.0, gamma=10.0, linear=False, n_init=1, max_iter=3, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"After 3 steps the vectors still moved"):
+        model.fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model.set_params(max_iter=200).fit(X, y)
+
+
 class TestForms:
     def test_a_linear_problem_needs_no_kernel_term(self):
-        random = np.random.RandomState(0)
+        random = np.random.RandomState(3)
         X = random.randn(300, 6)
         y = X @ [1.0, -2.0, 0.5, 0.0, 0.0, 1.0] + 0.3 * random.randn(300) > 0
         fresh = random.randn(2000, 6)
@@ -369,6 +382,7 @@ class TestForms:
         """A feature measured in thousandths has a width a million times as small."""
         X, y = moons(150)
         given = {"C": 10.0, "metric": True, "linear": False, "n_init": 1, "random_state": 0}
+        given |= {"tol": 1e-7, "max_iter": 1000}  # so that both come to the same minimum
         model = SparseSVC(4, **given).fit(X, y)
         values = np.exp(-np.sum(model.metric_ * (X[:, None] - model.support_vectors_) ** 2, axis=2))
         expected = values @ model.dual_coef_[0] + model.intercept_[0]

@@ -29,7 +29,8 @@ from zeronorm.learned.choice import Choice, choose
 from zeronorm.learned.final import fit_setting
 from zeronorm.learned.learner import check_learnable
 from zeronorm.learned.many_rows import BATCH_STEPS, needs_batches
-from zeronorm.learned.settings import LINEAR_FEATURES, Setting, costs_of, kernels_of, widths_of
+from zeronorm.learned.settings import Setting, costs_of, kernels_of, widths_of
+from zeronorm.learned.span import may_be_linear
 from zeronorm.model_selection import RULES, check_rule
 
 
@@ -65,7 +66,8 @@ class SparseSVC(KernelClassifier):
         not matter become zero. "auto": chosen, if ``gamma`` is "cv" and something is chosen at all.
     linear : "auto" or bool, default="auto"
         Whether there is a linear part. "auto": chosen, if something is chosen at all and there are
-        at most 400 features: its solution takes a matrix of features by features.
+        at most 400 features or 400 rows: its solution takes a square matrix of the fewer. Where
+        rows are fewer than features there is not both it and a metric, unless both are asked for.
     max_features : int, optional
         Most features that the model may use; there is a metric then.
     rule : {"loss", "one_se", "paired_se", "best"}, default="loss"
@@ -237,13 +239,16 @@ class SparseSVC(KernelClassifier):
         metric = self.metric if self.max_features is None else True
         widths = widths_of(metric, self.gamma, training, is_choosing)
         linear = [self.linear is True]
-        is_narrow = training.data.shape[1] <= LINEAR_FEATURES
-        if self.linear == "auto" and is_choosing and training.kernel.name != "linear" and is_narrow:
+        if self.linear == "auto" and is_choosing and training.kernel.name != "linear":
             linear = [False, True]
+        has_room = {width: may_be_linear(training, width) for width in widths}
+        forms = [
+            (part, width) for part in linear for width in widths if has_room[width] or not part
+        ]
+        forms = forms or [(True, min(widths))]
         return [
             Setting(C, kernel, width, part)
-            for part in linear
-            for width in widths
+            for part, width in forms
             for C in costs
             for kernel in kernels
         ]

@@ -22,6 +22,7 @@ from zeronorm.learned.path import (
     judge_landmarks,
 )
 from zeronorm.learned.settings import Setting
+from zeronorm.learned.span import Span
 from zeronorm.learned.units import Units
 from zeronorm.links import Calibration
 
@@ -107,6 +108,9 @@ def choose(
     if size is not None and needs_batches(training, size):
         return race(size)
     folds = make_folds(training, units, cv, random, dtype)
+    if found := Span.turn(training):
+        rows = Units.of(found[1]).rows(found[1], slice(None), dtype)
+        folds.turned = folds.with_rows(rows)
     path = Path(folds, units, n_jobs)
     n_outputs = training.targets.shape[1]
     if size is not None:
@@ -203,14 +207,13 @@ def _growing(path: Path, settings: list[Setting], aim: float, update: Any) -> bo
     stages = STAGES[:count]
     if path.folds.shared.rows.n_outputs > path.most:
         settings = [one for one in settings if not one.linear] or settings
-    linear = max(one.linear for one in settings)
-    first = [one for one in settings if one.linear == linear]
+    first = [one for one in settings if one.linear or replace(one, linear=True) not in settings]
     update(0.1, f"{len(first)} settings, up to {stages[0][-1]} terms")
     path.advance(stages[0], first)
     path.keep(STAYING[0])
     if len(first) < len(settings):
         update(0.2, "without a linear part")
-        twins = [replace(one, linear=False) for one in list(path.states)[:TWINS]]
+        twins = [replace(one, linear=False) for one in path.states if one.linear][:TWINS]
         path.advance(stages[0], twins)
         path.keep(STAYING[0])
     count = 0

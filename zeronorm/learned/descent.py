@@ -33,8 +33,13 @@ NEW_SHARE = 1e-3
 
 
 def descend(models: JointModels, *, max_steps: int, tolerance: float) -> np.ndarray:
-    """Let all parameters of the models go downhill; the steps that each took come back."""
+    """Let all parameters of the models go downhill; the steps that each took come back.
+
+    ``models.falls`` then says by which share each of the last steps, up to ``REFRESH`` of them, has
+    lowered the objective of those that are not at rest.
+    """
     solve_coefficients(models, max_steps=AHEAD, tolerance=tolerance)
+    models.values, models.falls = models.objective(), np.zeros(len(models))
     steps = np.zeros(len(models), dtype=int)
     active, left = np.arange(len(models)), max_steps
     while len(active) and left > 0:
@@ -47,6 +52,8 @@ def descend(models: JointModels, *, max_steps: int, tolerance: float) -> np.ndar
             tolerance=tolerance,
         )
         models.parameters.put(active, scaling.parameters(done.points, np.arange(len(active))))
+        fall = 1.0 - done.values / np.maximum(models.values[active], np.finfo(float).tiny)
+        models.falls[active] = np.where(done.is_converged, 0.0, fall / np.maximum(done.steps, 1))
         models.values[active] = done.values
         steps[active] += done.steps
         left -= REFRESH

@@ -23,6 +23,7 @@ from zeronorm.learned.path import (
     TOLERANCE,
 )
 from zeronorm.learned.settings import Setting
+from zeronorm.learned.span import turned
 from zeronorm.learned.stochastic import (
     BatchProblem,
     Cycle,
@@ -33,6 +34,9 @@ from zeronorm.learned.units import TrainingSource, Units
 
 #: Steps of a cycle for each of L-BFGS; by batches of so many rows where there are more.
 CYCLES, LARGE_BATCH = 3, 4_000
+
+#: A descent whose last steps lower the objective by this share, each, is not near its end.
+FALLING = 0.003
 
 #: The vectors of a fit without starts grow by so much at a time.
 DOUBLING = 2
@@ -92,7 +96,9 @@ class _Fit:
     def __init__(
         self, training: TrainingRows, setting: Setting, random: np.random.RandomState
     ) -> None:
-        self.training, self.setting, self.random = training, setting, random
+        self.setting, self.random = setting, random
+        self.span, self.training = turned(training, setting)
+        training = self.training
         self.units = Units.of(training)
         self.samples = nested_samples(training.codes, random)
         is_small = len(self.samples) == 1
@@ -100,6 +106,7 @@ class _Fit:
         self.gamma = self.units.gamma(setting.kernel)
         self.history: dict[str, list[float]] = {"terms": [], "rows": [], "objective": []}
         self.n_steps = 0
+        self.warning: str | None = None
 
     def models_on(self, rows: np.ndarray, parameters: Parameters | None, count: int) -> JointModels:
         """Return models on some of the rows, whose costs stand for all."""
@@ -144,7 +151,9 @@ class _Fit:
             self.advance(models, STEPS, TOLERANCE)
             models = models.take(np.argsort(models.values, kind="stable")[:n_init])
         self.advance(models, max_iter, 0.01 * tol)
-        return models.take(np.array([models.values.argmin()]))
+        models = models.take(np.array([models.values.argmin()]))
+        self.warning = falling_warning(float(models.falls[0]), max_iter)
+        return models
 
     def with_fewer_features(self, models: JointModels, max_features: int | None) -> JointModels:
         """Switch features off that the model does not need, or may not use."""
@@ -189,13 +198,25 @@ class _Fit:
         objective = float(value[0])
         self.record(final.size, len(source), objective)
         expansion = self.units.expansion(final, 0, objective)
-        warning = gap_warning("The learned model", float(gap[0]), tol)
+        if self.span is not None:
+            expansion = self.span.back(expansion)
+        warning = gap_warning("The learned model", float(gap[0]), tol) or self.warning
         recorded = {key: np.array(values) for key, values in self.history.items()}
         return Learned(expansion, None, objective, self.n_steps, recorded, warning)
 
 
 def _of_type(parameters: Parameters, dtype: Any) -> Parameters:
     return Parameters(*(array.astype(dtype) for array in parameters.arrays()))
+
+
+def falling_warning(fall: float, max_iter: int) -> str | None:
+    """Return a sentence if the last steps have still lowered the objective by much."""
+    if fall <= FALLING:
+        return None
+    return (
+        f"After {max_iter} steps the vectors still moved: the objective fell by {fall:.1e} a step, "
+        f"relatively (more than {FALLING:g}). Raise max_iter, or take a smaller C."
+    )
 
 
 def _dense(models: JointModels, indices: np.ndarray) -> np.ndarray:

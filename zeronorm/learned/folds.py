@@ -6,7 +6,7 @@ models of all folds are learned together (``joint.py``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from zeronorm.base.sampling import stratified_folds, stratified_rows
 from zeronorm.base.training_set import TrainingRows, rescaled_cost
 from zeronorm.checks import is_integer
-from zeronorm.learned.joint import JointModels
+from zeronorm.learned.joint import Form, JointModels
 from zeronorm.learned.kernel_sets import Rows
 from zeronorm.learned.units import Units
 
@@ -43,7 +43,7 @@ class Folds:
     """Folds of rows in the units of the learner.
 
     ``cost`` is that of every row where C is one; ``learn`` (folds x rows) tells which rows a fold
-    learns from.
+    learns from. ``turned`` are the same folds of wide data in coordinates of their span.
     """
 
     shared: Part
@@ -51,9 +51,18 @@ class Folds:
     cost: np.ndarray
     learn: np.ndarray
     seed: int
+    turned: Folds | None = None
 
     def __len__(self) -> int:
         return len(self.learn)
+
+    def with_rows(self, rows: Rows) -> Folds:
+        """Return the same folds of the shared rows in other coordinates."""
+        return replace(self, shared=replace(self.shared, rows=rows))
+
+    def seen_by(self, form: Form) -> Folds:
+        """Return the folds that models of this form learn from."""
+        return self if self.turned is None or form.widths > 1 else self.turned
 
     def active_rows(self, models: JointModels) -> float:
         """Share of the rows a model learns from that are within the margin of some output."""

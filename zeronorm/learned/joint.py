@@ -153,6 +153,7 @@ class JointModels:
         self.parameters = parameters or Parameters.nothing(len(cost), rows, form)
         self.used = used
         self.values = np.full(len(cost), np.inf)  # of the objective
+        self.falls = np.zeros(len(cost))  # of it, a step, where a descent was cut short
 
     def __len__(self) -> int:
         return len(self.cost)
@@ -167,7 +168,7 @@ class JointModels:
         parameters = self.parameters.take(models)
         costs, gammas = self.cost[models], self.gamma[models]
         part = JointModels(self.rows, self.form, costs, gammas, parameters, self.used)
-        part.values = self.values[models]
+        part.values, part.falls = self.values[models], self.falls[models]
         return part
 
     def widths(self, log_widths: np.ndarray, gamma: np.ndarray) -> np.ndarray:

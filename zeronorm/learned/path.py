@@ -165,10 +165,11 @@ def _judge_landmarks(
     folds: Folds, gamma: float, kernel: Kernel, Cs: list[float]
 ) -> list[tuple[float, np.ndarray, np.ndarray, float]]:
     """Judge the SVM in the span of some landmarks, for growing C."""
+    form = Form(kernel.with_gamma(1.0))
+    folds = folds.seen_by(form)
     rows = folds.shared.rows
     count = min(LANDMARKS, int(folds.learn.sum(axis=1).min()))
     landmarks = np.stack([folds.candidates(fold, count) for fold in range(len(folds))])
-    form = Form(kernel.with_gamma(1.0))
     start = Parameters.nothing(len(folds), rows, form)
     start.vectors = landmarks
     start.weights = np.zeros((len(folds), count, rows.n_outputs), rows.dtype)
@@ -214,7 +215,11 @@ class Path:
 
         results = Parallel(n_jobs=self.n_jobs)(
             delayed(_grow)(
-                self.folds, self.units, group, self._joined(group), self._sizes(group, sizes)
+                self.folds.seen_by(group[0].form),
+                self.units,
+                group,
+                self._joined(group),
+                self._sizes(group, sizes),
             )
             for group in groups
         )

@@ -14,7 +14,7 @@ from zeronorm.learned.joint import Form
 #: Costs to try, for at most so many rows; of more, each weighs less.
 C_VALUES, MANY_ROWS = (0.1, 1.0, 10.0, 100.0, 1000.0), 2_000
 
-#: Most features of a linear part that is not asked for: it is solved with a square matrix of them.
+#: Most features, or rows, of a linear part that is not asked for: it takes a square matrix.
 LINEAR_FEATURES = 400
 
 #: Widths to begin with, as multiples of gamma="scale": those of "rbf" are learned, others stay.

@@ -104,10 +104,13 @@ class _Memory:
         middle = np.einsum("bm,bmi->bmi", diagonal, solved)
         middle += scale[:, None, None] * (self.changes_gram[which] @ solved - by_changes)
         first = np.linalg.solve(np.swapaxes(upper, 1, 2), middle)
+        # Small factors in the precision of the pairs, or those would be copied.
+        first = (-first).astype(gradient.dtype)
+        solved = (scale[:, None, None] * solved).astype(gradient.dtype)
         moved = (np.swapaxes(steps, 1, 2) @ first)[:, :, 0]
-        moved -= (scale[:, None, None] * (np.swapaxes(changes, 1, 2) @ solved))[:, :, 0]
-        moved += scale[:, None] * gradient
-        return -moved.astype(gradient.dtype)
+        moved += (np.swapaxes(changes, 1, 2) @ solved)[:, :, 0]
+        moved -= scale[:, None].astype(gradient.dtype) * gradient
+        return moved
 
 
 def minimise_together(
