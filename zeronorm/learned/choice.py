@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from zeronorm.arrays import namespace, to_numpy
 from zeronorm.base.training_set import TrainingRows
 from zeronorm.learned.calibration import calibrate
 from zeronorm.learned.folds import Folds, make_folds
@@ -111,7 +112,8 @@ def choose(
     judged = path.judged
     setting, total = judged.settings[kept], judged.sizes[kept]
     _, values, starts = judged.best[total]
-    link = calibrate(np.concatenate(values), *folds.held_out())
+    held_out = namespace(values[0]).concat(values, axis=0)
+    link = calibrate(to_numpy(held_out), *folds.held_out())
     table = judged.best_of_each_size()
     if size is not None:
         table = {key: column[table["terms"] == total] for key, column in table.items()}

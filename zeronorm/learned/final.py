@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from zeronorm.arrays import cast, double, is_numpy, namespace, take, to_numpy
 from zeronorm.base.sampling import stratified_rows
 from zeronorm.base.training_set import Learned, TrainingRows, gap_warning, rescaled_cost
 from zeronorm.learned.choice import precision
@@ -67,7 +70,7 @@ def fit_setting(
         costs = np.tile(setting.C * cost, (count, 1))
         gammas = np.full(count, units.gamma(setting.kernel))
         if parameters is not None:
-            parameters = Parameters(*(array.astype(dtype) for array in parameters.arrays()))
+            parameters = Parameters(*(cast(array, dtype) for array in parameters.arrays()))
         chosen = units.rows(training, rows, dtype)
         return JointModels(chosen, setting.form, costs, gammas, parameters)
 
@@ -85,9 +88,9 @@ def fit_setting(
     while models.size < size:
         wanted = min(max(1, (DOUBLING - 1) * models.size), size - models.size)
         draw = min(len(codes), max(CANDIDATES, CANDIDATES_EACH * wanted))
-        candidates = np.stack(
-            [_dense(models, stratified_rows(codes, draw, random)[:draw]) for _ in range(count)]
-        )
+        drawn = [stratified_rows(codes, draw, random)[:draw] for _ in range(count)]
+        parts = [_dense(models, indices) for indices in drawn]
+        candidates = namespace(parts[0]).stack(parts, axis=0)
         if grow(models, candidates, wanted) == 0:
             break
         advance(models, STEPS, TOLERANCE)
@@ -108,7 +111,7 @@ def fit_setting(
         models.used = used
         steps = advance(models, max(1, max_iter // 2), 0.01 * tol)
     source = TrainingSource(training, units)
-    exact = Parameters(*(array.astype(np.float64) for array in models.parameters.arrays()))
+    exact = Parameters(*(cast(array, np.float64) for array in models.parameters.arrays()))
     costs = setting.C * training.cost[None]
     final = JointModels(source, setting.form, costs, models.gamma, exact, used)
     value, gap = certify(final, tol)
@@ -122,10 +125,13 @@ def fit_setting(
 def _variances(rows: Rows) -> np.ndarray:
     """Variance of each feature."""
     n = len(rows)
+    if not is_numpy(rows.X):
+        xp, exact = namespace(rows.X), cast(rows.X, double(rows.X))
+        return to_numpy(xp.mean(exact * exact, axis=0) - xp.mean(exact, axis=0) ** 2)
     mean = np.asarray(rows.X.mean(axis=0)).ravel()
     return np.asarray(rows.squares.sum(axis=0)).ravel() / n - mean**2
 
 
-def _dense(models: JointModels, indices: np.ndarray) -> np.ndarray:
-    chosen = models.rows.X[indices]
+def _dense(models: JointModels, indices: np.ndarray) -> Any:
+    chosen = take(models.rows.X, indices)
     return chosen.toarray() if hasattr(chosen, "toarray") else chosen

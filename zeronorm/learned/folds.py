@@ -7,10 +7,12 @@ models of all folds are learned together (``joint.py``).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from zeronorm.arrays import as_on, cast, double, namespace, take, to_numpy
 from zeronorm.base.sampling import stratified_folds, stratified_rows
 from zeronorm.base.training_set import TrainingRows, rescaled_cost
 from zeronorm.checks import is_integer
@@ -34,6 +36,16 @@ class Part:
     weight: np.ndarray
     judge: np.ndarray
 
+    @cached_property
+    def own(self) -> Any:
+        """Classes, beside the rows."""
+        return as_on(self.codes, self.rows.like)
+
+    @cached_property
+    def judge_weight(self) -> Any:
+        """Weight of each row for each fold that judges by it, beside the rows."""
+        return as_on(self.weight * self.judge, self.rows.like)
+
 
 @dataclass
 class Folds:
@@ -55,7 +67,7 @@ class Folds:
     def active_rows(self, models: JointModels) -> float:
         """Share of the rows a model learns from that are within the margin of some output."""
         scores = models.scores(self.shared.rows) * self.shared.rows.targets
-        is_active = (scores < 1.0).any(axis=1)
+        is_active = to_numpy(namespace(scores).any(scores < 1.0, axis=1))
         return float(np.sum(is_active & self.learn) / self.learn.sum())
 
     def costs(self, Cs: list[float]) -> np.ndarray:
@@ -63,19 +75,18 @@ class Folds:
         by_fold = self.learn * self.cost
         return np.concatenate([C * by_fold for C in Cs]).astype(self.shared.rows.dtype)
 
-    def candidates(self, fold: int, count: int) -> np.ndarray:
+    def candidates(self, fold: int, count: int) -> Any:
         """Draw rows among which a fold looks for new vectors: the same for every setting."""
         random = np.random.RandomState((self.seed + 7919 * fold + count) % (2**32))
         learn = np.flatnonzero(self.learn[fold])
         if len(learn) > count:
             codes = np.unique(self.shared.codes[learn], return_inverse=True)[1]
             learn = learn[stratified_rows(codes, count, random)[:count]]
-        chosen = self.shared.rows.X[learn]
-        dense = chosen.toarray() if hasattr(chosen, "toarray") else chosen
         # As many for every fold, so that they fit into one array.
-        return dense[np.arange(count) % len(dense)]
+        chosen = take(self.shared.rows.X, learn[np.arange(count) % len(learn)])
+        return chosen.toarray() if hasattr(chosen, "toarray") else chosen
 
-    def judged(self, models: JointModels) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    def judged(self, models: JointModels) -> tuple[np.ndarray, np.ndarray, list[Any]]:
         """Error and loss of models, fold by fold, on the rows each has not seen; and its values.
 
         The models are those of one setting after the other, each with one model for every fold.
@@ -84,17 +95,19 @@ class Folds:
         """
         wrong, loss, total = np.zeros((3, len(models)))
         values = []
+        fold = np.arange(len(models)) % len(self)
         for part in self.parts:
             scores = models.scores(part.rows)
-            fold = np.arange(len(models)) % len(self)
-            weight = part.weight * part.judge[fold]
-            is_wrong = predicted(scores) != part.codes
-            per_row = np.clip(1.0 - margins(scores, part.codes), 0.0, MOST)
-            wrong = wrong + np.sum(weight * is_wrong, axis=1)
-            loss = loss + np.sum(weight * per_row, axis=1, dtype=float)
-            total = total + weight.sum(axis=1)
-            values.append([scores[i][:, part.judge[fold[i]]] for i in range(len(models))])
-        joined = [np.concatenate(blocks, axis=1).T for blocks in zip(*values, strict=True)]
+            xp, weight = namespace(scores), take(part.judge_weight, fold)
+            is_wrong = predicted(scores) != part.own
+            per_row = xp.clip(1.0 - margins(scores, part.own), 0.0, MOST)
+            wrong = wrong + to_numpy(xp.sum(xp.where(is_wrong, weight, 0.0), axis=1))
+            loss = loss + to_numpy(xp.sum(weight * cast(per_row, double(weight)), axis=1))
+            total = total + to_numpy(xp.sum(weight, axis=1))
+            values.append(
+                [take(scores[i, :, :].T, part.judge[fold[i]]) for i in range(len(models))]
+            )
+        joined = [xp.concat(blocks, axis=0) for blocks in zip(*values, strict=True)]
         return wrong / total, loss / total, joined
 
     @property
@@ -112,21 +125,24 @@ class Folds:
         return np.concatenate(codes), np.concatenate(weight)
 
 
-def margins(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
+def margins(scores: Any, codes: Any) -> Any:
     """How far each row is on the right side (models x rows): negative where it is wrong.
 
     The decision value of two classes, half the lead of the own class over the next beyond.
     """
+    xp = namespace(scores)
     if scores.shape[1] == 1:
-        return np.where(codes == 1, scores[:, 0], -scores[:, 0])
-    is_own = codes == np.arange(scores.shape[1])[:, None]
-    own = np.sum(scores * is_own, axis=1)
-    return 0.5 * (own - np.max(np.where(is_own, -np.inf, scores), axis=1))
+        return xp.where(codes == 1, scores[:, 0, :], -scores[:, 0, :])
+    is_own = codes == as_on(np.arange(scores.shape[1])[:, None], codes)
+    own = xp.sum(xp.where(is_own, scores, 0.0), axis=1)
+    return 0.5 * (own - xp.max(xp.where(is_own, -np.inf, scores), axis=1))
 
 
-def predicted(scores: np.ndarray) -> np.ndarray:
+def predicted(scores: Any) -> Any:
     """Class numbers of decision values (models x outputs x rows)."""
-    return scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.intp)
+    if scores.shape[1] > 1:
+        return namespace(scores).argmax(scores, axis=1)
+    return cast(scores[:, 0, :] > 0, np.int64)
 
 
 def make_folds(

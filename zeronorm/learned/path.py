@@ -17,10 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 
+from zeronorm.arrays import copied, is_numpy, namespace, zeros
 from zeronorm.kernels import Kernel
 from zeronorm.learned.coefficients import solve_coefficients
 from zeronorm.learned.descent import descend, grow
@@ -53,6 +55,9 @@ FEW_OUTPUTS, COARSE = 2, (0, 2, 4, 8, 16, 32, 64, 128, 256)
 #: Kernel values of the models that are learned at once, about.
 TOGETHER = 2**21
 
+#: The same on a device with memory of its own, which few models do not keep busy.
+DEVICE_TOGETHER = 2**26
+
 #: What counts as lowering the loss, and what the rule "loss" tolerates, in standard errors.
 WORTHWHILE, HALF = 0.25, 0.5
 
@@ -70,7 +75,7 @@ class Judged:
     errors: list[np.ndarray] = field(default_factory=list)
     losses: list[np.ndarray] = field(default_factory=list)
     #: Held-out values and parameters of the best model of each size, which alone may be chosen.
-    best: dict[int, tuple[int, list[np.ndarray], Parameters]] = field(default_factory=dict)
+    best: dict[int, tuple[int, list[Any], Parameters]] = field(default_factory=dict)
 
     @property
     def mean(self) -> np.ndarray:
@@ -96,7 +101,7 @@ class Judged:
         size: int,
         error: np.ndarray,
         loss: np.ndarray,
-        values: list[np.ndarray] | None = None,
+        values: list[Any] | None = None,
         parameters: Parameters | None = None,
     ) -> None:
         """Add a model; its values and parameters are kept if it is the best of its size."""
@@ -153,7 +158,7 @@ def judge_landmarks(
 
     The share of rows that are within the margin, support vectors, of the best comes with it.
     """
-    results = Parallel(n_jobs=n_jobs)(
+    results = Parallel(n_jobs=_workers(folds, n_jobs))(
         delayed(_judge_landmarks)(folds, units.gamma(kernel), kernel, Cs) for kernel in kernels
     )
     judged = Judged()
@@ -171,11 +176,11 @@ def _judge_landmarks(
     """Judge the SVM in the span of some landmarks, for growing C."""
     rows = folds.shared.rows
     count = min(LANDMARKS, int(folds.learn.sum(axis=1).min()))
-    landmarks = np.stack([folds.candidates(fold, count) for fold in range(len(folds))])
+    landmarks = _candidates(folds, count)
     form = Form(kernel.with_gamma(1.0))
     start = Parameters.nothing(len(folds), rows, form)
     start.vectors = landmarks
-    start.weights = np.zeros((len(folds), count, rows.n_outputs), rows.dtype)
+    start.weights = zeros((len(folds), count, rows.n_outputs), rows.like)
     found = []
     for C in Cs:
         gammas = np.full(len(folds), gamma)
@@ -216,7 +221,7 @@ class Path:
         groups = list(self._groups(settings, sizes[-1]))
         n_outputs, n_folds = self.folds.shared.rows.n_outputs, len(self.folds)
 
-        results = Parallel(n_jobs=self.n_jobs)(
+        results = Parallel(n_jobs=_workers(self.folds, self.n_jobs))(
             delayed(_grow)(
                 self.folds, self.units, group, self._joined(group), self._sizes(group, sizes)
             )
@@ -260,12 +265,14 @@ class Path:
         known = [state.arrays() for state in states if state is not None]
         if not known:
             return None
-        return Parameters(*(np.concatenate(arrays) for arrays in zip(*known, strict=True)))
+        xp = namespace(known[0][0])
+        return Parameters(*(xp.concat(arrays, axis=0) for arrays in zip(*known, strict=True)))
 
     def _groups(self, settings: list[Setting], size: int) -> Iterator[list[Setting]]:
         """Put settings of the same form together, as many as may be learned at once."""
         columns = max(size, CANDIDATES) * len(self.folds) * len(self.folds.shared.rows)
-        count = max(1, TOGETHER // columns)
+        is_host = is_numpy(self.folds.shared.rows.like)
+        count = max(1, (TOGETHER if is_host else DEVICE_TOGETHER) // columns)
         forms = dict.fromkeys(setting.form for setting in settings)
         for form in forms:
             alike = [setting for setting in settings if setting.form == form]
@@ -306,7 +313,7 @@ def _grow(
     group: list[Setting],
     parameters: Parameters | None,
     sizes: tuple[int, ...],
-) -> list[tuple[int, Parameters, np.ndarray, np.ndarray, list[np.ndarray]]]:
+) -> list[tuple[int, Parameters, np.ndarray, np.ndarray, list[Any]]]:
     """Let the models of settings of one form grow through these sizes, and judge each."""
     costs = folds.costs([setting.C for setting in group])
     gammas = np.repeat([units.gamma(setting.kernel) for setting in group], len(folds))
@@ -316,8 +323,8 @@ def _grow(
         wanted = size - models.size
         if wanted > 0:
             count = max(CANDIDATES, CANDIDATES_EACH * wanted)
-            candidates = np.stack([folds.candidates(fold, count) for fold in range(len(folds))])
-            grow(models, np.tile(candidates, (len(group), 1, 1)), wanted)
+            candidates = _candidates(folds, count)
+            grow(models, namespace(candidates).tile(candidates, (len(group), 1, 1)), wanted)
         if models.size < size:
             break
         if size == 0:
@@ -326,9 +333,20 @@ def _grow(
             steps = FEW_STEPS if size <= FEW_TERMS else STEPS
             descend(models, max_steps=steps, tolerance=TOLERANCE)
         error, loss, values = folds.judged(models)
-        copied = Parameters(*(array.copy() for array in models.parameters.arrays()))
-        found.append((size, copied, error, loss, values))
+        kept = Parameters(*(copied(array) for array in models.parameters.arrays()))
+        found.append((size, kept, error, loss, values))
     return found
+
+
+def _candidates(folds: Folds, count: int) -> Any:
+    """Rows among which each fold looks for vectors, (folds, count, d)."""
+    drawn = [folds.candidates(fold, count) for fold in range(len(folds))]
+    return namespace(drawn[0]).stack(drawn, axis=0)
+
+
+def _workers(folds: Folds, n_jobs: int | None) -> int | None:
+    """Return how many processes to use: a device is one, and works in parallel by itself."""
+    return n_jobs if is_numpy(folds.shared.rows.like) else 1
 
 
 def far_behind(judged: Judged, kept: int, stand_in: Judged) -> str | None:
