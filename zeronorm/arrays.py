@@ -17,16 +17,26 @@ from scipy import sparse
 
 DOUBLE = np.dtype(np.float64)
 
+#: Types of arrays that have been met: whether they are NumPy's, and their modules. Small problems
+#: ask a hundred thousand times.
+_IS_NUMPY: dict[type, bool] = {np.ndarray: True}
+_NAMESPACES: dict[type, Any] = {}
+
 #: What to say where a library is missing.
 INSTALL = "install it with: pip install 'zeronorm[gpu]'"
 
 
 def is_numpy(array: Any) -> bool:
     """Whether an array is NumPy's, or a sparse matrix of SciPy."""
-    # The common case first: small problems ask this a hundred thousand times.
-    if type(array) is np.ndarray:
-        return True
-    return isinstance(array, (np.ndarray, np.generic)) or sparse.issparse(array)
+    kind = type(array)
+    if kind not in _IS_NUMPY:
+        _IS_NUMPY[kind] = issubclass(kind, (np.ndarray, np.generic)) or sparse.issparse(array)
+    return _IS_NUMPY[kind]
+
+
+def is_other_array(array: Any) -> bool:
+    """Whether something is an array of a library other than NumPy and SciPy."""
+    return not is_numpy(array) and (_is_torch(array) or hasattr(array, "__array_namespace__"))
 
 
 def _compat() -> Any:
@@ -44,14 +54,17 @@ def _is_torch(array: Any) -> bool:
 
 def namespace(array: Any) -> Any:
     """Return the module with the functions for an array."""
-    if type(array) is np.ndarray or is_numpy(array):
+    if is_numpy(array):
         return np
-    return _compat().array_namespace(array)
+    kind = type(array)
+    if kind not in _NAMESPACES:
+        _NAMESPACES[kind] = _compat().array_namespace(array)
+    return _NAMESPACES[kind]
 
 
 def device_of(array: Any) -> Any:
     """Return where an array lives; NumPy's are on the "cpu"."""
-    return "cpu" if is_numpy(array) else _compat().device(array)
+    return "cpu" if is_numpy(array) else array.device
 
 
 def is_same_place(one: Any, other: Any) -> bool:
@@ -83,10 +96,9 @@ def dtype_on(dtype: Any, like: Any) -> Any:
 
 def dtype_name(dtype: Any) -> str:
     """Return what NumPy calls a type of numbers of any library."""
-    try:
+    if isinstance(dtype, (np.dtype, type, str)):
         return np.dtype(dtype).name
-    except TypeError:
-        return str(dtype).rpartition(".")[2]
+    return str(dtype).rpartition(".")[2]
 
 
 def double(like: Any) -> Any:
@@ -172,13 +184,18 @@ def zeros(shape: tuple[int, ...], like: Any, dtype: Any = None) -> Any:
 
 
 def take(array: Any, indices: Any) -> Any:
-    """Return rows (of the first axis): by a slice, by numbers or by a mask of NumPy."""
-    if type(array) is np.ndarray or is_numpy(array):
+    """Return rows (of the first axis): by a slice, by numbers or by a mask of NumPy.
+
+    All rows, in their order, may be the array itself.
+    """
+    if is_numpy(array):
         return array[indices]
     if isinstance(indices, slice):
         return array[indices, ...]
     if is_numpy(indices):
         indices = np.flatnonzero(indices) if indices.dtype == bool else indices
+        if len(indices) == array.shape[0] and (indices == np.arange(len(indices))).all():
+            return array  # to bring the indices over would take longer than a step
         indices = as_on(np.asarray(indices, dtype=np.int64), array)
     return namespace(array).take(array, indices, axis=0)
 
@@ -187,6 +204,8 @@ def put(array: Any, indices: np.ndarray, rows: Any) -> None:
     """Replace the rows with these numbers."""
     if is_numpy(array):
         array[indices] = rows
+    elif len(indices) == array.shape[0] and (indices == np.arange(len(indices))).all():
+        array[...] = rows
     elif _is_torch(array):
         array[as_on(indices, array)] = rows
     else:  # the standard has no such thing

@@ -82,7 +82,7 @@ def fit_setting(
         history["objective"].append(float(models.values[best]))
         return int(taken[best])
 
-    count = n_init if starts is None else len(starts.vectors)
+    count = n_init if starts is None else starts.vectors.shape[0]
     models = on_sample(samples[0], starts, count)
     codes = training.codes[samples[0]]
     while models.size < size:

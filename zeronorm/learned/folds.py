@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.arrays import as_on, cast, double, namespace, take, to_numpy
+from zeronorm.arrays import as_on, cast, double, is_numpy, namespace, take, to_numpy
 from zeronorm.base.sampling import stratified_folds, stratified_rows
 from zeronorm.base.training_set import TrainingRows, rescaled_cost
 from zeronorm.checks import is_integer
@@ -70,10 +70,11 @@ class Folds:
         is_active = to_numpy(namespace(scores).any(scores < 1.0, axis=1))
         return float(np.sum(is_active & self.learn) / self.learn.sum())
 
-    def costs(self, Cs: list[float]) -> np.ndarray:
+    def costs(self, Cs: list[float]) -> Any:
         """Costs of the rows for every C and every fold of it."""
         by_fold = self.learn * self.cost
-        return np.concatenate([C * by_fold for C in Cs]).astype(self.shared.rows.dtype)
+        costs = np.concatenate([C * by_fold for C in Cs])
+        return as_on(costs, self.shared.rows.like, self.shared.rows.dtype)
 
     def candidates(self, fold: int, count: int) -> Any:
         """Draw rows among which a fold looks for new vectors: the same for every setting."""
@@ -85,6 +86,15 @@ class Folds:
         # As many for every fold, so that they fit into one array.
         chosen = take(self.shared.rows.X, learn[np.arange(count) % len(learn)])
         return chosen.toarray() if hasattr(chosen, "toarray") else chosen
+
+    def all_candidates(self, count: int) -> Any:
+        """Draw rows among which each fold looks for new vectors, (folds, count, d)."""
+        drawn = [self.candidates(fold, count) for fold in range(len(self))]
+        return namespace(drawn[0]).stack(drawn, axis=0)
+
+    def workers(self, n_jobs: int | None) -> int | None:
+        """Return how many processes to use: a device is one, and works in parallel by itself."""
+        return n_jobs if is_numpy(self.shared.rows.like) else 1
 
     def judged(self, models: JointModels) -> tuple[np.ndarray, np.ndarray, list[Any]]:
         """Error and loss of models, fold by fold, on the rows each has not seen; and its values.

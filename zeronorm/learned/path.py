@@ -158,7 +158,7 @@ def judge_landmarks(
 
     The share of rows that are within the margin, support vectors, of the best comes with it.
     """
-    results = Parallel(n_jobs=_workers(folds, n_jobs))(
+    results = Parallel(n_jobs=folds.workers(n_jobs))(
         delayed(_judge_landmarks)(folds, units.gamma(kernel), kernel, Cs) for kernel in kernels
     )
     judged = Judged()
@@ -176,7 +176,7 @@ def _judge_landmarks(
     """Judge the SVM in the span of some landmarks, for growing C."""
     rows = folds.shared.rows
     count = min(LANDMARKS, int(folds.learn.sum(axis=1).min()))
-    landmarks = _candidates(folds, count)
+    landmarks = folds.all_candidates(count)
     form = Form(kernel.with_gamma(1.0))
     start = Parameters.nothing(len(folds), rows, form)
     start.vectors = landmarks
@@ -220,8 +220,7 @@ class Path:
         self.states = dict.fromkeys(settings) | self.states
         groups = list(self._groups(settings, sizes[-1]))
         n_outputs, n_folds = self.folds.shared.rows.n_outputs, len(self.folds)
-
-        results = Parallel(n_jobs=_workers(self.folds, self.n_jobs))(
+        results = Parallel(n_jobs=self.folds.workers(self.n_jobs))(
             delayed(_grow)(
                 self.folds, self.units, group, self._joined(group), self._sizes(group, sizes)
             )
@@ -271,8 +270,8 @@ class Path:
     def _groups(self, settings: list[Setting], size: int) -> Iterator[list[Setting]]:
         """Put settings of the same form together, as many as may be learned at once."""
         columns = max(size, CANDIDATES) * len(self.folds) * len(self.folds.shared.rows)
-        is_host = is_numpy(self.folds.shared.rows.like)
-        count = max(1, (TOGETHER if is_host else DEVICE_TOGETHER) // columns)
+        together = TOGETHER if is_numpy(self.folds.shared.rows.like) else DEVICE_TOGETHER
+        count = max(1, together // columns)
         forms = dict.fromkeys(setting.form for setting in settings)
         for form in forms:
             alike = [setting for setting in settings if setting.form == form]
@@ -323,7 +322,7 @@ def _grow(
         wanted = size - models.size
         if wanted > 0:
             count = max(CANDIDATES, CANDIDATES_EACH * wanted)
-            candidates = _candidates(folds, count)
+            candidates = folds.all_candidates(count)
             grow(models, namespace(candidates).tile(candidates, (len(group), 1, 1)), wanted)
         if models.size < size:
             break
@@ -336,17 +335,6 @@ def _grow(
         kept = Parameters(*(copied(array) for array in models.parameters.arrays()))
         found.append((size, kept, error, loss, values))
     return found
-
-
-def _candidates(folds: Folds, count: int) -> Any:
-    """Rows among which each fold looks for vectors, (folds, count, d)."""
-    drawn = [folds.candidates(fold, count) for fold in range(len(folds))]
-    return namespace(drawn[0]).stack(drawn, axis=0)
-
-
-def _workers(folds: Folds, n_jobs: int | None) -> int | None:
-    """Return how many processes to use: a device is one, and works in parallel by itself."""
-    return n_jobs if is_numpy(folds.shared.rows.like) else 1
 
 
 def far_behind(judged: Judged, kept: int, stand_in: Judged) -> str | None:
