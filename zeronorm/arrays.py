@@ -267,6 +267,13 @@ def exp_at_most_one(values: Any) -> Any:
     return in_place(xp.exp, xp.clip(values, None, 0.0))
 
 
+def at_least(array: Any, least: float) -> Any:
+    """Return the numbers of an array, those below a bound replaced by it."""
+    if is_numpy(array):
+        return np.maximum(array, least)
+    return namespace(array).clip(array, least, None)
+
+
 def cholesky(matrices: Any) -> Any:
     """Return the lower triangular factors, or None if a matrix is not positive definite."""
     try:

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from zeronorm.arrays import (
+    at_least,
     broadcast,
     cast,
     copied,
@@ -193,7 +194,7 @@ class Coefficients:
         total = 0.5 * xp.sum(point[:, :-1, :] ** 2, axis=1)
         for part, rows, features in self.blocks():
             scores = transposed(point[:, :-1, :]) @ features + point[:, -1, :, None]
-            slack = xp.maximum(1.0 - scores * rows.targets, 0.0)
+            slack = at_least(1.0 - scores * rows.targets, 0.0)
             weight = self.models.cost[:, None, part] * rows.factors
             total = total + 0.5 * xp.sum(weight * slack * slack, axis=2)
         return total
@@ -229,7 +230,7 @@ class Coefficients:
         xp, (gradient, matrix) = namespace(point), self._second_order(point)
         by_intercept = gradient[:, -1, :] / matrix[..., -1, -1]
         gradient[:, :-1, :] -= transposed(matrix[:, :, -1, :-1]) * by_intercept[:, None, :]
-        total = xp.maximum(xp.sum(value, axis=1), float(np.finfo(float).tiny))
+        total = at_least(xp.sum(value, axis=1), float(np.finfo(float).tiny))
         own = 0.5 * xp.sum(by_intercept**2 * matrix[..., -1, -1], axis=1)
         return to_numpy((0.5 * squared_norms(gradient[:, :-1, :]) + own) / total)
 

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from zeronorm.arrays import (
+    at_least,
     broadcast,
     cast,
     copied,
@@ -158,7 +159,7 @@ class Scaling:
             count = xp.sum(shares, axis=2)[:, :, None]
             cross = (2.0 * sums_over_rows(shares, rows.X) - count * vectors) * vectors
             curvature -= cross if widths.shape[1] > 1 else xp.sum(cross, axis=2, keepdims=True)
-            curvature = xp.maximum(curvature, 0.0) * widths[:, None, :]
+            curvature = at_least(curvature, 0.0) * widths[:, None, :]
             if models.form.widths:
                 prior = 1.0 / models.form.spread**2
                 # The curvature is (x - z)^4; where the kernel is not zero, gamma (x - z)^2 is

@@ -34,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.arrays import as_on, cast, double, namespace, put, take, transposed, zeros
+from zeronorm.arrays import as_on, at_least, cast, double, namespace, put, take, transposed, zeros
 from zeronorm.kernels import Kernel
 from zeronorm.learned.kernel_sets import (
     Rows,
@@ -269,7 +269,7 @@ def squared_hinge(scores: Any, rows: Rows, cost: Any) -> tuple[Any, Any]:
     """
     scores *= rows.targets
     xp = namespace(scores)
-    slack = xp.maximum(1.0 - scores, 0.0)
+    slack = at_least(1.0 - scores, 0.0)
     slope = slack * rows.factors
     slope *= cost[:, None, :]
     value = 0.5 * xp.sum(slope * slack, axis=(1, 2), dtype=double(slope))

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from zeronorm.arrays import (
     all_finite,
+    at_least,
     cholesky,
     copied,
     diagonal,
@@ -212,7 +213,7 @@ def factors(matrix: Any, share: float | None = None) -> tuple[Any, Any]:
         return matrix, matrix
     xp, ridged, precision = namespace(matrix), copied(matrix), dtype_name(matrix.dtype)
     size = xp.mean(diagonal(matrix), axis=1, keepdims=True)
-    size = xp.maximum(size, float(np.finfo(precision).tiny))
+    size = at_least(size, float(np.finfo(precision).tiny))
     share = RIDGES[precision] if share is None else float(share)
     ridge = share * size
     while True:
