@@ -182,9 +182,10 @@ ESTIMATORS = {
     ),
     "SparseSVC": (
         (
-            "n_terms='auto', *, C='cv', class_weight=None, coef0=0.0, cv=5, degree=3, gamma='cv', "
-            "kernel='rbf', linear='auto', max_features=None, max_iter=200, metric='auto', "
-            "n_init=2, n_jobs=None, random_state=None, rule='loss', tol=0.0001, verbose=0"
+            "n_terms='auto', *, C='cv', class_weight=None, coef0=0.0, cv=5, degree=3, device=None, "
+            "gamma='cv', kernel='rbf', linear='auto', max_features=None, max_iter=200, "
+            "metric='auto', n_init=2, n_jobs=None, random_state=None, rule='loss', tol=0.0001, "
+            "verbose=0"
         ),
         (
             "C_ calibration_ classes_ dual_coef_ expansion_ gamma_ history_ intercept_ "

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from zeronorm.arrays import all_finite, as_on, cast, is_numpy, namespace, take, to_numpy
 from zeronorm.checks import check_positive, is_number, is_text
 from zeronorm.links import LINKS, Calibration, probabilities
 
@@ -45,12 +46,13 @@ class DecisionRule:
 
     def codes(self, values: np.ndarray) -> np.ndarray:
         """Class numbers of rows with these outputs, shape (rows,) or (rows, outputs)."""
-        values = values.reshape(len(values), -1)
         if self.n_classes == 2:
-            is_second = values[:, 0] >= 0 if self.zero_counts else values[:, 0] > 0
-            return is_second.astype(np.intp)
+            values = values[:, 0] if values.ndim == 2 else values
+            is_second = values >= 0 if self.zero_counts else values > 0
+            return cast(is_second, np.int64)
         if not self.is_pairs:
-            return values.argmax(axis=1)
+            return namespace(values).argmax(values, axis=1)
+        values = to_numpy(values)
         if self.breaks_ties:
             return vote_scores(values, self.n_classes).argmax(axis=1)
         # In libsvm a pair with a value of zero votes for the second class, in the scores of
@@ -87,7 +89,7 @@ def _votes(for_first: np.ndarray, n_classes: int) -> np.ndarray:
 
 def check_finite(values: np.ndarray, kernel: str) -> None:
     """Raise ValueError if decision values overflow."""
-    if not np.isfinite(values).all():
+    if not all_finite(values):
         raise ValueError(
             "Some decision values are not finite: these rows lie far outside what the "
             f"{kernel} kernel can represent. Scale them like the training data."
@@ -175,7 +177,10 @@ class Classes(Decision):
 
     def predict(self, outputs: np.ndarray) -> np.ndarray:
         """Return the classes of rows with these outputs."""
-        return self.classes[self.rule.codes(outputs)]
+        codes = self.rule.codes(outputs)
+        if is_numpy(codes) or self.classes.dtype.kind in "OSU":  # other libraries have no texts
+            return self.classes[to_numpy(codes)]
+        return take(as_on(self.classes, codes), codes)
 
     def predict_proba(self, outputs: np.ndarray) -> np.ndarray:
         """Return the probability of every class."""

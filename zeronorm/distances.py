@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from zeronorm.arrays import as_on, cast, double, is_numpy, namespace
 from zeronorm.blocks import row_blocks
 
 #: Terms of the product form up to this are exact enough: their rounding moves no kernel value by
@@ -200,6 +201,8 @@ class ScaledDistances:
 
 def variance_of(X: Any, sample_weight: np.ndarray | None = None) -> float:
     """Variance over all entries of X, rows weighted."""
+    if not is_numpy(X):
+        return _variance_elsewhere(X, sample_weight)
     with np.errstate(over="ignore", invalid="ignore"):
         if sample_weight is None:
             if not sparse.issparse(X):
@@ -213,3 +216,14 @@ def variance_of(X: Any, sample_weight: np.ndarray | None = None) -> float:
         if sparse.issparse(X):
             return float(share @ squared_norms(X) - mean**2)
         return float(share @ squared_norms(X - mean))
+
+
+def _variance_elsewhere(X: Any, sample_weight: np.ndarray | None) -> float:
+    """Variance over all entries of rows of another library, in blocks of its device."""
+    xp, n_rows = namespace(X), X.shape[0]
+    share = np.ones(n_rows) if sample_weight is None else sample_weight
+    share = as_on(share / share.sum() / X.shape[1], X, double(X))[:, None]
+    blocks = list(row_blocks(n_rows, max(1, BLOCK_VALUES // X.shape[1])))
+    mean = sum(xp.sum(share[part, :] * X[part, :]) for part in blocks)
+    squares = (share[part, :] * (cast(X[part, :], double(X)) - mean) ** 2 for part in blocks)
+    return float(sum(xp.sum(square) for square in squares))

@@ -221,6 +221,10 @@ class KernelExpansion:
                 f"X has shape {X.shape}; it must have one row for each point and {columns}."
             )
 
+    def to_numpy(self) -> KernelExpansion:
+        """Return the expansion with NumPy arrays, which it has."""
+        return self
+
     def prune(self, tolerance: float = 0.0) -> KernelExpansion:
         """Return the expansion without the terms whose coefficients are at most ``tolerance``."""
         keep = np.abs(self.coef).max(axis=1, initial=0.0) > tolerance
@@ -317,13 +321,13 @@ class KernelExpansion:
         from zeronorm.libsvm import MACHINES, expansion_of
 
         if isinstance(estimator, KernelExpansion):
-            return estimator
+            return estimator.to_numpy()
         if isinstance(estimator, FrozenEstimator):
             return cls.from_estimator(estimator.estimator)
         if isinstance(estimator, MACHINES) and hasattr(estimator, "support_"):
             return expansion_of(estimator)
         if isinstance(getattr(estimator, "expansion_", None), KernelExpansion):
-            return estimator.expansion_
+            return estimator.expansion_.to_numpy()
         raise ValueError(
             f"{type(estimator).__name__} is no fitted kernel machine: take a fitted SVC, NuSVC, "
             "SVR, NuSVR, OneClassSVM or estimator of zeronorm, or its expansion_. Where estimators "

@@ -37,6 +37,17 @@ def check_parts(expansion: Any) -> None:
         raise ValueError(f"{k} classes do not make {expansion.n_outputs} pairs.")
 
 
+def n_features_used(expansion: Any) -> int:
+    """Count the features with a width or a linear coefficient that is not zero."""
+    expansion = expansion.to_numpy()
+    is_used = np.full(expansion.n_features, expansion.n_terms > 0)
+    if expansion.kernel.metric is not None:
+        is_used &= np.array(expansion.kernel.metric) > 0
+    if expansion.linear is not None:
+        is_used |= expansion.linear.any(axis=1)
+    return int(is_used.sum())
+
+
 def _check_linear(expansion: Any) -> None:
     if expansion.kernel.is_precomputed:
         raise ValueError(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, ndtr, softmax
 
+from zeronorm.arrays import is_numpy, namespace
 from zeronorm.checks import is_number
 
 #: Functions that turn a decision value into the probability of its class.
@@ -25,6 +26,8 @@ class Calibration:
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
         """Probability of every class, of rows with these decision values."""
+        if not is_numpy(values):
+            return _softmax(self.slope * values)
         logits = self.slope * values.reshape(len(values), -1)
         if logits.shape[1] == 1:
             return np.hstack([expit(-logits), expit(logits)])
@@ -37,6 +40,15 @@ class Calibration:
         if not is_number(slope) or not slope > 0:
             raise ValueError("The decision is damaged: its link is not a positive slope.")
         return cls(float(slope))
+
+
+def _softmax(logits: Any) -> Any:
+    """Softmax of the logits of every row, of any library; of one column with a zero beside it."""
+    xp = namespace(logits)
+    if logits.ndim == 1:
+        logits = xp.stack([xp.zeros_like(logits), logits], axis=1)
+    powers = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
+    return powers / xp.sum(powers, axis=1, keepdims=True)
 
 
 def probabilities(values: np.ndarray, link: str | Calibration) -> np.ndarray:

@@ -29,8 +29,9 @@ from zeronorm.base.training_set import rescaled_cost
 from zeronorm.classifiers import sparse_svc
 from zeronorm.exceptions import PoorFitWarning
 from zeronorm.kernels import Kernel
-from zeronorm.learned.path import Judged, far_behind
+from zeronorm.learned.path import Judged
 from zeronorm.learned.settings import Setting
+from zeronorm.learned.stand_in import far_behind
 
 
 def said(model, X, y, **options):

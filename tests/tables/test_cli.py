@@ -390,6 +390,17 @@ class TestBadInput:
         result = fit(data, "--out", tmp_path / "none" / "model.json")
         assert_one_sentence(*result, "there is no folder")
 
+    def test_a_device_without_torch(self, fit, data, monkeypatch):
+        monkeypatch.setitem(sys.modules, "torch", None)
+        assert_one_sentence(*fit(data, "--device", "cuda"), r"pip install 'zeronorm\[gpu\]'")
+
+    def test_a_device(self, fit, data, tmp_path):
+        pytest.importorskip("torch")
+        pytest.importorskip("array_api_compat")
+        path = tmp_path / "model.json"
+        assert fit(data, "--device", "cpu:0", "--terms", 2, "--out", path)[0] == 0
+        assert len(TableModel.load(path).predict(read_table(data))) == 90
+
     def test_no_processes_at_all(self, fit, data):
         assert_one_sentence(*fit(data, "--n-jobs", "0"), "--n-jobs 0 is no number of processes")
 

@@ -12,11 +12,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from zeronorm.arrays import as_on, is_numpy, take, to_numpy
 from zeronorm.base.guard import CheckedExpansion, guessing_message
 from zeronorm.base.labels import check_sample_weight, class_codes, class_weights, signed_targets
 from zeronorm.base.parameters import with_parameters
+from zeronorm.base.placement import (
+    decision_values,
+    moved,
+    placed,
+    validated,
+    validated_training,
+)
 from zeronorm.base.training_set import Learned, TrainingRows, check_cost, store_expansion
 from zeronorm.checks import all_or_nothing, check_positive
 from zeronorm.decisions import Classes, check_finite
@@ -43,6 +51,9 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     #: What turns decision values into probabilities, where the classifier has them.
     _link: ClassVar[Any] = None
+
+    #: Where to compute; a parameter of classifiers that are learned on devices.
+    device: ClassVar[str | None] = None
 
     @abstractmethod
     def _learn(self, training: TrainingRows) -> Learned:
@@ -73,14 +84,16 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         with all_or_nothing(self):
             self._check_parameters()
-            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+            X, y = validated_training(self, X, y)
             # What overflows is found by the checks of the result, which say it in a sentence.
             with np.errstate(all="ignore"):
-                training, classes = self._training_rows(X, y, sample_weight)
+                rows = moved(X, self.device)
+                training, classes = self._training_rows(rows, to_numpy(y), sample_weight)
                 learned = self._learn(training)
                 fitted = CheckedExpansion(training, learned, self._with_choices(learned)._learn)
                 doubt = learned.doubt or guessing_message(type(self).__name__, fitted, classes)
-            self._store(learned, classes)
+            learned.expansion = placed(learned.expansion, X)
+            self._store(learned, classes if is_numpy(y) else as_on(classes, y))
         if learned.warning is not None:
             warnings.warn(learned.warning, ConvergenceWarning, stacklevel=2)
         if doubt is not None:
@@ -113,7 +126,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         weight = given * class_weights(self.class_weight, classes, codes, given)[codes]
         cost = self._unit_cost() * weight
         check_cost(cost)
-        data = X[rows] if len(rows) < X.shape[0] else X
+        data = take(X, rows) if len(rows) < X.shape[0] else X
         kernel = self._make_kernel(data, None if sample_weight is None else given)
         targets = signed_targets(codes, len(classes))
         return TrainingRows(rows, data, codes, targets, cost, kernel), classes
@@ -161,9 +174,13 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Positive for ``classes_[1]`` with two classes; one score per class beyond.
         """
+        return self._decision_values(X, "decision_function")
+
+    def _decision_values(self, X: Any, method: str) -> Any:
+        """Evaluate the decision function for a method, which an error names."""
         check_is_fitted(self, "expansion_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
-        values = self.expansion_.decision_function(X)
+        X = validated(self, X)
+        values = decision_values(self, X, self.device, method)
         check_finite(values, self.expansion_.kernel_name)
         return values
 
@@ -180,9 +197,9 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         ndarray of shape (n_samples,)
             Class labels.
         """
-        values = self.decision_function(X)
-        return Classes(self.classes_).predict(values)
+        values = self._decision_values(X, "predict")
+        return Classes(to_numpy(self.classes_)).predict(values)
 
     def _model_parts(self) -> tuple[KernelExpansion, Classes]:
         """Return what was learned, and how it decides."""
-        return self.expansion_, Classes(self.classes_, link=self._link)
+        return self.expansion_.to_numpy(), Classes(to_numpy(self.classes_), link=self._link)

@@ -23,6 +23,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.svm import SVC
 
+from zeronorm.arrays import take, to_numpy
 from zeronorm.base.sampling import stratified_folds, stratified_rows
 from zeronorm.base.training_set import Learned, TrainingRows, rescaled_cost
 from zeronorm.decisions import DecisionRule
@@ -117,7 +118,7 @@ class CheckedExpansion:
 
     def reference(self, indices: np.ndarray) -> tuple[Any, str]:
         """Rows and rbf, or the kernel's own values where the rows are not plain features."""
-        training, data = self.training, self.training.data[indices]
+        training, data = self.training, self._rows(indices)
         if training.kernel.is_precomputed:
             values = data[:, training.rows[indices]]  # libsvm takes no sparse kernel matrix
             return values.toarray() if sparse.issparse(values) else values, "precomputed"
@@ -126,10 +127,13 @@ class CheckedExpansion:
         return data, "rbf"
 
     def _values(self, learned: Learned, indices: np.ndarray) -> np.ndarray:
-        return learned.expansion.kernel_values(self.training.data[indices])
+        return learned.expansion.kernel_values(self._rows(indices))
+
+    def _rows(self, indices: np.ndarray) -> Any:
+        return to_numpy(take(self.training.data, indices))
 
     def _of_values(self, values: np.ndarray, learned: Learned, indices: np.ndarray) -> np.ndarray:
-        scores = learned.expansion.outputs_from(values, self.training.data[indices])
+        scores = learned.expansion.outputs_from(values, self._rows(indices))
         return DecisionRule(max(2, scores.shape[1])).codes(scores)
 
 

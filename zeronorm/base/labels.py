@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_class_weight
 
+from zeronorm.arrays import is_other_array, to_numpy
+
 
 def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Classes, two at least, and the code of each label among them."""
@@ -24,6 +26,8 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
     """Return the weights as an array, ones by default."""
     if sample_weight is None:
         return np.ones(n_rows)
+    if is_other_array(sample_weight):
+        sample_weight = to_numpy(sample_weight)
     weight = check_array(
         sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
     )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from zeronorm.arrays import as_on, take
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
 from zeronorm.solvers.gram import check_semidefinite
@@ -67,7 +68,7 @@ class TrainingRows:
         return replace(
             self,
             rows=self.rows[indices],
-            data=self.data[indices],
+            data=take(self.data, indices),
             codes=self.codes[indices],
             targets=self.targets[indices],
             cost=self.cost[indices],
@@ -237,4 +238,5 @@ def store_expansion(estimator: Any, expansion: KernelExpansion) -> None:
     if expansion.linear is not None:
         estimator.linear_coef_ = expansion.linear.T
     if expansion.kernel.metric is not None:
-        estimator.metric_ = expansion.kernel.gamma * np.array(expansion.kernel.metric)
+        metric = expansion.kernel.gamma * np.array(expansion.kernel.metric)
+        estimator.metric_ = as_on(metric, expansion.intercept)

@@ -9,28 +9,29 @@ the training data (``learned/path.py``).
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
 from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
 
+from zeronorm.arrays import namespace, to_numpy
 from zeronorm.base.classifier import KernelClassifier
 from zeronorm.base.parameters import with_parameters
+from zeronorm.base.placement import check_device
 from zeronorm.base.progress import progress_bar
 from zeronorm.base.training_set import Learned, TrainingRows, check_cost
 from zeronorm.checks import check_integer, check_positive, check_terms, is_integer
 from zeronorm.decisions import Classes
 from zeronorm.expansion import KernelExpansion
+from zeronorm.expansion_parts import n_features_used
 from zeronorm.kernels import Kernel
-from zeronorm.learned.choice import Choice, choose
+from zeronorm.learned.choice import Choice, choose, settings_of
 from zeronorm.learned.final import fit_setting
 from zeronorm.learned.learner import check_learnable
 from zeronorm.learned.many_rows import BATCH_STEPS, needs_batches
-from zeronorm.learned.settings import Setting, costs_of, kernels_of, widths_of
-from zeronorm.learned.span import may_be_linear
+from zeronorm.learned.settings import check_form, check_splits, costs_of
 from zeronorm.model_selection import RULES, check_rule
 
 
@@ -90,7 +91,14 @@ class SparseSVC(KernelClassifier):
     random_state : int, RandomState instance or None, default=None
         Draws folds, landmarks, candidates for the vectors, and samples of many rows.
     n_jobs : int, optional
-        Workers of the cross-validation, as in joblib; the result does not depend on it.
+        Workers of the cross-validation, as in joblib; the result does not depend on it. On a GPU
+        there is one.
+    device : str, optional
+        Where to compute, such as "cuda" or "cuda:0": what is needed of NumPy arrays is moved there,
+        and results come back. It takes PyTorch (``pip install 'zeronorm[gpu]'``). "cpu" is what
+        NumPy has anyway. By default everything is where X is: under
+        ``sklearn.config_context(array_api_dispatch=True)`` a tensor is learned from, and predicted
+        for, on its own device, and fitted arrays live there.
     verbose : int, default=0
         1 shows a progress bar.
 
@@ -176,10 +184,18 @@ class SparseSVC(KernelClassifier):
     max_iter: int = 200
     n_init: int = 2
     n_jobs: int | None = None
+    device: str | None = None  # type: ignore[misc]
     verbose: int = 0
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn what input fits."""
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        return tags
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_device(self.device)
         if not self._chooses_terms():
             if not is_integer(self.n_terms):
                 raise ValueError(f"n_terms must be 'auto' or an integer; got {self.n_terms!r}.")
@@ -188,31 +204,11 @@ class SparseSVC(KernelClassifier):
             check_positive("C", C)
         check_learnable(self.kernel)
         check_rule(self.rule, ("loss", *RULES))
-        self._check_form()
-        if is_integer(self.cv):
-            check_integer("cv", self.cv, least=2)
-        elif isinstance(self.cv, str) or not (
-            hasattr(self.cv, "split") or isinstance(self.cv, Iterable)
-        ):
-            raise ValueError(
-                f"cv must be an integer, a splitter or a list of splits; got {self.cv!r}."
-            )
+        check_form(self.kernel, self.metric, self.linear, self.max_features)
+        check_splits(self.cv)
         check_integer("max_iter", self.max_iter, least=1)
         check_integer("n_init", self.n_init, least=1)
         check_integer("verbose", self.verbose, least=0)
-
-    def _check_form(self) -> None:
-        """Raise ValueError unless metric, linear and max_features go with the kernel."""
-        for name in ("metric", "linear"):
-            value = getattr(self, name)
-            if not (isinstance(value, bool) or isinstance(value, str) and value == "auto"):
-                raise ValueError(f"{name} must be 'auto', True or False; got {value!r}.")
-        if self.metric is True and self.kernel != "rbf":
-            raise ValueError(f"Only kernel='rbf' has a metric; got {self.kernel!r}.")
-        if self.max_features is not None:
-            check_integer("max_features", self.max_features, least=1)
-            if self.kernel != "rbf" or self.metric is False:
-                raise ValueError("max_features needs a metric: kernel='rbf', metric not False.")
 
     def _unit_cost(self) -> float:
         return 1.0  # the settings multiply it
@@ -230,28 +226,6 @@ class SparseSVC(KernelClassifier):
             X=X,
             sample_weight=sample_weight,
         )
-
-    def _settings(self, training: TrainingRows) -> list[Setting]:
-        """Return what to choose from; "auto" is the simpler of the two where nothing else is."""
-        costs = costs_of(self.C, len(training.codes))
-        kernels = kernels_of(self.gamma, training)
-        is_choosing = len(costs) * len(kernels) > 1 or self._chooses_terms()
-        metric = self.metric if self.max_features is None else True
-        widths = widths_of(metric, self.gamma, training, is_choosing)
-        linear = [self.linear is True]
-        if self.linear == "auto" and is_choosing and training.kernel.name != "linear":
-            linear = [False, True]
-        has_room = {width: may_be_linear(training, width) for width in widths}
-        forms = [
-            (part, width) for part in linear for width in widths if has_room[width] or not part
-        ]
-        forms = forms or [(True, min(widths))]
-        return [
-            Setting(C, kernel, width, part)
-            for part, width in forms
-            for C in costs
-            for kernel in kernels
-        ]
 
     def _training_rows(
         self, X: Any, y: np.ndarray, sample_weight: Any
@@ -284,7 +258,14 @@ class SparseSVC(KernelClassifier):
 
     def _choose(self, training: TrainingRows, random: np.random.RandomState, update: Any) -> Choice:
         """Choose among the settings by cross-validation, where there is a choice."""
-        settings = self._settings(training)
+        settings = settings_of(
+            training,
+            C=self.C,
+            gamma=self.gamma,
+            metric=self.metric if self.max_features is None else True,
+            linear=self.linear,
+            chooses_terms=self._chooses_terms(),
+        )
         check_cost(max(setting.C for setting in settings) * training.cost)
         size = None if self._chooses_terms() else self.n_terms
         if size is not None and len(settings) == 1 and not needs_batches(training, size):
@@ -312,12 +293,7 @@ class SparseSVC(KernelClassifier):
         del self._choice
         self.path_, self.calibration_ = choice.path, choice.calibration
         self.C_, self.gamma_ = choice.setting.C, expansion.kernel.gamma
-        is_used = np.full(self.n_features_in_, expansion.n_terms > 0)
-        if expansion.kernel.metric is not None:
-            is_used &= np.array(expansion.kernel.metric) > 0
-        if expansion.linear is not None:
-            is_used |= expansion.linear.any(axis=1)
-        self.n_features_used_ = int(is_used.sum())
+        self.n_features_used_ = n_features_used(expansion)
 
     def _with_choices(self, learned: Learned) -> SparseSVC:
         setting = self._choice.setting
@@ -330,7 +306,7 @@ class SparseSVC(KernelClassifier):
         return again
 
     def _model_parts(self) -> tuple[KernelExpansion, Classes]:
-        return self.expansion_, Classes(self.classes_, link=self.calibration_)
+        return self.expansion_.to_numpy(), Classes(to_numpy(self.classes_), link=self.calibration_)
 
     def _has_probabilities(self) -> bool:
         if hasattr(self, "expansion_") and self.calibration_ is None:
@@ -359,11 +335,11 @@ class SparseSVC(KernelClassifier):
         ndarray of shape (n_samples, n_classes)
             One column per class, in the order of ``classes_``.
         """
-        values = self.decision_function(X)
-        assert self.calibration_ is not None  # or there is no such method
-        return self.calibration_(values)
+        values = self._decision_values(X, "predict_proba")
+        return self.calibration_(values)  # type: ignore[misc]
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Estimate the logarithm of the probability of every class, as ``predict_proba`` does."""
-        return np.log(self.predict_proba(X))
+        values = self._decision_values(X, "predict_log_proba")
+        return namespace(values).log(self.calibration_(values))  # type: ignore[misc]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from zeronorm.arrays import namespace, to_numpy
 from zeronorm.base.training_set import TrainingRows
 from zeronorm.learned.calibration import calibrate
 from zeronorm.learned.folds import Folds, make_folds
@@ -18,11 +19,10 @@ from zeronorm.learned.path import (
     STAYING,
     Judged,
     Path,
-    far_behind,
-    judge_landmarks,
 )
-from zeronorm.learned.settings import Setting
-from zeronorm.learned.span import Span
+from zeronorm.learned.settings import Setting, costs_of, kernels_of, widths_of
+from zeronorm.learned.span import Span, may_be_linear
+from zeronorm.learned.stand_in import far_behind, judge_landmarks
 from zeronorm.learned.units import Units
 from zeronorm.links import Calibration
 
@@ -57,6 +57,26 @@ class Choice:
     starts: Parameters | None = None
     total: int = 0
     finished: Finished | None = None
+
+
+def settings_of(
+    training: TrainingRows, *, C: Any, gamma: Any, metric: Any, linear: Any, chooses_terms: bool
+) -> list[Setting]:
+    """Return what to choose from; "auto" is the simpler of the two where nothing else is."""
+    costs, kernels = costs_of(C, len(training.codes)), kernels_of(gamma, training)
+    is_choosing = len(costs) * len(kernels) > 1 or chooses_terms
+    widths = widths_of(metric, gamma, training, is_choosing)
+    parts = [linear is True]
+    if linear == "auto" and is_choosing and training.kernel.name != "linear":
+        parts = [False, True]
+    has_room = {width: may_be_linear(training, width) for width in widths}
+    forms = [(part, width) for part in parts for width in widths if has_room[width] or not part]
+    return [
+        Setting(cost, kernel, width, part)
+        for part, width in forms or [(True, min(widths))]
+        for cost in costs
+        for kernel in kernels
+    ]
 
 
 def choose(
@@ -136,7 +156,8 @@ def choose(
     judged = path.judged
     setting, total = judged.settings[kept], judged.sizes[kept]
     _, values, starts = judged.best[total]
-    link = calibrate(np.concatenate(values), *folds.held_out())
+    held_out = namespace(values[0]).concat(values, axis=0)
+    link = calibrate(to_numpy(held_out), *folds.held_out())
     table = judged.best_of_each_size()
     if size is not None:
         table = {key: column[table["terms"] == total] for key, column in table.items()}
@@ -162,7 +183,7 @@ def _by_batches(
     if size is not None:
         table = {key: column[table["terms"] == total] for key, column in table.items()}
     done = race.finish(kept, max_steps, max_features, within(update, 0.5, 0.4))
-    link = calibrate(done.values, *race.held_out())
+    link = calibrate(to_numpy(done.values), *race.held_out())
     terms = done.parameters.vectors.shape[1]
     return Choice(setting, terms, None, link, table, None, total, done)
 

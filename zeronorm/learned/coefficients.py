@@ -19,12 +19,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from zeronorm.arrays import (
+    at_least,
+    broadcast,
+    cast,
+    copied,
+    epsilon,
+    is_numpy,
+    namespace,
+    take,
+    to_numpy,
+    transposed,
+    with_diagonal,
+    zeros,
+)
 from zeronorm.blocks import row_blocks
 from zeronorm.learned.joint import JointModels, squared_hinge, squared_norms
-from zeronorm.learned.kernel_sets import Rows, diagonal, factors, transposed
+from zeronorm.learned.kernel_sets import Rows, factors
 from zeronorm.solvers.lbfgs import minimise_together
 
 #: The Gauss-Newton matrix gives every row at least this share of the mean weight.
@@ -33,6 +48,10 @@ EVEN = 0.02
 #: Up to so many numbers the features of all rows are kept; beyond, they are made again each time,
 #: in blocks of so many.
 KEPT, BLOCK = 2**23, 2**20
+
+#: The same on a device with memory of its own, where a pass over few rows takes as long as one over
+#: many.
+DEVICE_KEPT, DEVICE_BLOCK = 2**28, 2**25
 
 #: Steps of the descent before Newton's method, most steps of that, most times one is halved, and
 #: the share of the slope by which the value must fall.
@@ -51,9 +70,10 @@ class Coefficients:
     def __init__(self, models: JointModels) -> None:
         self.models, self.inverse = models, models.inverse()
         n, width = len(models.rows), max(1, self.n_columns)
-        self.slices = list(row_blocks(n, max(1, min(n, BLOCK // (width * len(models))))))
-        self.kept: list[tuple[Rows, np.ndarray]] | None = None
-        if n * width * len(models) <= KEPT:
+        kept, block = (KEPT, BLOCK) if is_numpy(self.inverse) else (DEVICE_KEPT, DEVICE_BLOCK)
+        self.slices = list(row_blocks(n, max(1, min(n, block // (width * len(models))))))
+        self.kept: list[tuple[Rows, Any]] | None = None
+        if n * width * len(models) <= kept:
             self.kept = list(self._made())
 
     @property
@@ -61,12 +81,12 @@ class Coefficients:
         """Weights of each output: terms, and features of the linear part."""
         return self.models.size + self.models.parameters.linear.shape[1]
 
-    def blocks(self) -> Iterator[tuple[slice, Rows, np.ndarray]]:
+    def blocks(self) -> Iterator[tuple[slice, Rows, Any]]:
         """Yield blocks of rows with their features (models x columns x rows)."""
         for rows, (block, features) in zip(self.slices, self.kept or self._made(), strict=True):
             yield rows, block, features
 
-    def _made(self) -> Iterator[tuple[Rows, np.ndarray]]:
+    def _made(self) -> Iterator[tuple[Rows, Any]]:
         models = self.models
         root = float(np.sqrt(models.form.linear))
         for part in self.slices:
@@ -77,135 +97,142 @@ class Coefficients:
                 X = rows.X.toarray() if hasattr(rows.X, "toarray") else rows.X
                 if models.used is not None:
                     X = X * models.used.linear
-                linear = np.broadcast_to(root * X.T, (len(models), X.shape[1], X.shape[0]))
-                features = np.concatenate([features, linear], axis=1, dtype=rows.dtype)
+                linear = cast(root * X.T, rows.dtype)
+                linear = broadcast(linear, (len(models), X.shape[1], X.shape[0]))
+                features = namespace(features).concat([features, linear], axis=1)
             yield rows, features
 
-    def point(self) -> np.ndarray:
+    def point(self) -> Any:
         """Weights and intercepts as they are, (models, columns + 1, outputs)."""
         parameters = self.models.parameters
         parts = [parameters.weights, parameters.linear, parameters.intercept[:, None, :]]
-        return np.concatenate(parts, axis=1)
+        return namespace(parameters.weights).concat(parts, axis=1)
 
-    def accept(self, point: np.ndarray) -> None:
+    def accept(self, point: Any) -> None:
         """Give the models these weights and intercepts."""
         m = self.models.size
         self.models.parameters = replace(
             self.models.parameters,
-            weights=point[:, :m],
-            linear=point[:, m:-1],
-            intercept=point[:, -1],
+            weights=point[:, :m, :],
+            linear=point[:, m:-1, :],
+            intercept=point[:, -1, :],
         )
 
-    def function(self, point: np.ndarray, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def function(self, point: Any, some: np.ndarray) -> tuple[Any, Any]:
         """Return the objective of some models, and its gradient."""
-        weights = point[:, :-1]
+        xp, weights = namespace(point), point[:, :-1, :]
         value = 0.5 * squared_norms(weights)
-        gradient = point.copy()
-        gradient[:, -1] = 0.0
+        gradient = copied(point)
+        gradient[:, -1, :] = 0.0
         for part, rows, features in self.blocks():
-            chosen = features if len(some) == len(features) else features[some]
+            chosen = features if len(some) == features.shape[0] else take(features, some)
             scores = transposed(weights) @ chosen + point[:, -1, :, None]
-            loss, slope = squared_hinge(scores, rows, self.models.cost[some][:, part])
+            loss, slope = squared_hinge(scores, rows, take(self.models.cost, some)[:, part])
             value += loss
-            gradient[:, :-1] += chosen @ transposed(slope)
-            gradient[:, -1] += slope.sum(axis=2)
+            gradient[:, :-1, :] += chosen @ transposed(slope)
+            gradient[:, -1, :] += xp.sum(slope, axis=2)
         return value, gradient
 
-    def scaling(self, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def scaling(self, point: Any) -> tuple[Any, Any]:
         """Triangular factor of a Gauss-Newton matrix for all outputs, and its inverse."""
-        size = self.n_columns + 1
-        matrix = np.zeros((len(point), size, size), point.dtype)
-        diagonal(matrix)[:, :-1] = 1.0
+        xp, size = namespace(point), self.n_columns + 1
+        matrix = zeros((point.shape[0], size, size), point)
+        matrix = with_diagonal(matrix, 1.0)
+        matrix[:, -1, -1] = 0.0
         for part, rows, features in self.blocks():
-            scores = transposed(point[:, :-1]) @ features + point[:, -1, :, None]
-            is_active = (scores * rows.targets < 1.0) * rows.factors
-            weight = self.models.cost[:, part] * is_active.mean(axis=1)
+            scores = transposed(point[:, :-1, :]) @ features + point[:, -1, :, None]
+            is_active = xp.where(scores * rows.targets < 1.0, rows.factors, 0.0)
+            weight = self.models.cost[:, part] * xp.mean(is_active, axis=1)
             weight = weight + EVEN * self.models.cost[:, part]
-            weighted = features * weight[:, None, :].astype(point.dtype)
+            weighted = features * cast(weight[:, None, :], point.dtype)
             matrix[:, :-1, :-1] += weighted @ transposed(features)
-            matrix[:, :-1, -1] += weighted.sum(axis=2)
-            matrix[:, -1, -1] += weight.sum(axis=1)
+            matrix[:, :-1, -1] += xp.sum(weighted, axis=2)
+            matrix[:, -1, -1] += xp.sum(weight, axis=1)
         matrix[:, -1, :-1] = matrix[:, :-1, -1]
-        return factors(matrix, np.finfo(point.dtype).eps)
+        return factors(matrix, epsilon(point))
 
     def descend(self, max_steps: int, tolerance: float) -> np.ndarray:
         """Take steps from where the models are; their objectives come back."""
         start = self.point()
-        factor, inverse = self.scaling(start)
+        xp, (factor, inverse) = namespace(start), self.scaling(start)
+        flat = (start.shape[1] * start.shape[2],)
 
-        def function(points: np.ndarray, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            at = transposed(inverse[some]) @ points.reshape(len(points), *start.shape[1:])
+        def function(points: Any, some: np.ndarray) -> tuple[Any, Any]:
+            own = take(inverse, some)
+            at = transposed(own) @ xp.reshape(points, (points.shape[0], *start.shape[1:]))
             value, gradient = self.function(at, some)
-            return value, (inverse[some] @ gradient).reshape(len(points), -1)
+            return value, xp.reshape(own @ gradient, (points.shape[0], *flat))
 
         done = minimise_together(
             function,
-            (transposed(factor) @ start).reshape(len(start), -1),
+            xp.reshape(transposed(factor) @ start, (start.shape[0], *flat)),
             max_steps=max_steps,
             tolerance=tolerance,
         )
-        self.accept(transposed(inverse) @ done.points.reshape(start.shape))
+        self.accept(transposed(inverse) @ xp.reshape(done.points, start.shape))
         return done.values
 
-    def newton_step(self, value: np.ndarray, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def newton_step(self, value: Any, point: Any) -> tuple[Any, Any]:
         """Take a Newton step for each output, halved until its value falls; values and point."""
-        gradient, matrix = self._second_order(point)
-        step = np.linalg.solve(matrix, transposed(gradient)[..., None])[..., 0]
-        descent = np.sum(step * transposed(gradient), axis=2)
-        length = np.ones_like(descent)
+        xp, (gradient, matrix) = namespace(point), self._second_order(point)
+        step = xp.linalg.solve(matrix, transposed(gradient)[..., None])[..., 0]
+        descent = xp.sum(step * transposed(gradient), axis=2)
+        length = xp.ones_like(descent)
         for _ in range(HALVINGS):
             trial = point - transposed(length[:, :, None] * step)
             found = self.values(trial)
             is_enough = found <= value - ARMIJO * length * descent
-            if is_enough.all():
+            if bool(xp.all(is_enough)):
                 break
-            length = np.where(is_enough, length, 0.5 * length)
+            length = xp.where(is_enough, length, 0.5 * length)
         has_fallen = found <= value
-        return np.where(has_fallen, found, value), np.where(has_fallen[:, None, :], trial, point)
+        return xp.where(has_fallen, found, value), xp.where(has_fallen[:, None, :], trial, point)
 
-    def values(self, point: np.ndarray) -> np.ndarray:
+    def values(self, point: Any) -> Any:
         """Objective of each output, (models, outputs)."""
-        total = 0.5 * np.sum(point[:, :-1] ** 2, axis=1)
+        xp = namespace(point)
+        total = 0.5 * xp.sum(point[:, :-1, :] ** 2, axis=1)
         for part, rows, features in self.blocks():
-            scores = transposed(point[:, :-1]) @ features + point[:, -1, :, None]
-            slack = np.maximum(1.0 - scores * rows.targets, 0.0)
+            scores = transposed(point[:, :-1, :]) @ features + point[:, -1, :, None]
+            slack = at_least(1.0 - scores * rows.targets, 0.0)
             weight = self.models.cost[:, None, part] * rows.factors
-            total = total + 0.5 * np.sum(weight * slack * slack, axis=2)
+            total = total + 0.5 * xp.sum(weight * slack * slack, axis=2)
         return total
 
-    def _second_order(self, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _second_order(self, point: Any) -> tuple[Any, Any]:
         """Gradient (models, columns + 1, outputs), and the second derivatives of each output."""
-        gradient = point.copy()
-        gradient[:, -1] = 0.0
+        xp, gradient = namespace(point), copied(point)
+        gradient[:, -1, :] = 0.0
         size = point.shape[1]
-        matrix = np.zeros((len(point), point.shape[2], size, size))
-        diagonal(matrix)[..., :-1] = 1.0
+        matrix = zeros((point.shape[0], point.shape[2], size, size), point, np.float64)
+        matrix = with_diagonal(matrix, 1.0)
+        matrix[..., -1, -1] = 0.0
         for part, rows, features in self.blocks():
-            scores = transposed(point[:, :-1]) @ features + point[:, -1, :, None]
+            scores = transposed(point[:, :-1, :]) @ features + point[:, -1, :, None]
             weight = self.models.cost[:, None, part] * rows.factors
-            weight = weight * (scores * rows.targets < 1.0)
+            weight = xp.where(scores * rows.targets < 1.0, weight, 0.0)
             slope = weight * (scores - rows.targets)  # of targets -1 and +1
-            design = np.concatenate([features, np.ones_like(features[:, :1])], axis=1)
+            design = xp.concat([features, xp.ones_like(features[:, :1, :])], axis=1)
             gradient += design @ transposed(slope)
             for output in range(point.shape[2]):
-                matrix[:, output] += (design * weight[:, None, output]) @ transposed(design)
+                weighted = design * weight[:, None, output, :]
+                matrix[:, output, :, :] += weighted @ transposed(design)
         # An intercept without a row within the margin has no curvature, and no slope either.
-        corner = diagonal(matrix)[..., -1]
-        corner += np.where(corner > 0, 1e-12 * corner, 1.0)
+        corner = matrix[..., -1, -1]
+        matrix[..., -1, -1] = corner + xp.where(corner > 0, 1e-12 * corner, 1.0)
         return gradient, matrix
 
-    def gap(self, value: np.ndarray, point: np.ndarray) -> np.ndarray:
+    def gap(self, value: Any, point: Any) -> np.ndarray:
         """Bound on the distance of each model from its minimum, as a share of its value.
 
         With an intercept that is not quite the best, the bound is for the best one, by a step.
         """
-        gradient, matrix = self._second_order(point)
-        by_intercept = gradient[:, -1] / diagonal(matrix)[..., -1]
-        gradient[:, :-1] -= transposed(matrix[:, :, -1, :-1]) * by_intercept[:, None, :]
-        total = np.maximum(value.sum(axis=1), np.finfo(float).tiny)
-        own = 0.5 * np.sum(by_intercept**2 * diagonal(matrix)[..., -1], axis=1)
-        return (0.5 * squared_norms(gradient[:, :-1]) + own) / total
+        xp, (gradient, matrix) = namespace(point), self._second_order(point)
+        by_intercept = gradient[:, -1, :] / matrix[..., -1, -1]
+        gradient[:, :-1, :] -= transposed(matrix[:, :, -1, :-1]) * by_intercept[:, None, :]
+        total = at_least(xp.sum(value, axis=1), float(np.finfo(float).tiny))
+        own = 0.5 * xp.sum(by_intercept**2 * matrix[..., -1, -1], axis=1)
+        return to_numpy((0.5 * squared_norms(gradient[:, :-1, :]) + own) / total)
 
 
 def solve_coefficients(models: JointModels, *, max_steps: int, tolerance: float) -> None:
@@ -223,8 +250,8 @@ def certify(models: JointModels, tolerance: float) -> tuple[np.ndarray, np.ndarr
         before = value
         value, point = problem.newton_step(value, point)
         gap = problem.gap(value, point)
-        if (gap <= tolerance).all() or (value == before).all():
+        if (gap <= tolerance).all() or bool(namespace(value).all(value == before)):
             break
     problem.accept(point)
-    models.values = value.sum(axis=1)
+    models.values = to_numpy(value).sum(axis=1)
     return models.values, gap

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from zeronorm.arrays import as_on, copied, is_numpy, namespace, to_numpy, zeros
 from zeronorm.learned.coefficients import solve_coefficients
 from zeronorm.learned.descent import descend
 from zeronorm.learned.joint import JointModels, Parameters, Used
@@ -49,14 +50,14 @@ def zero_widths(models: JointModels, spread: np.ndarray, *, max_steps: int) -> J
     used = models.used or _everything(models)
     pushed = _with(models, models.parameters, used)
     for _ in range(ROUNDS):
-        anchor = pushed.parameters.log_widths.copy()
+        anchor = copied(pushed.parameters.log_widths)
         pushed.used = replace(used, pressure=PRESSURE * before, log_widths=anchor)
         descend(pushed, max_steps=max_steps, tolerance=1e-5)
-    reach = pushed.parameters.log_widths[0] + 2.0 * np.log(np.maximum(spread, 1e-30))
-    is_used = (reach > reach.max() - BELOW) & (used.kernel > 0)
+    reach = to_numpy(pushed.parameters.log_widths)[0] + 2.0 * np.log(np.maximum(spread, 1e-30))
+    is_used = (reach > reach.max() - BELOW) & (to_numpy(used.kernel) > 0)
     if is_used.all():
         return models
-    kernel = is_used.astype(models.rows.dtype)
+    kernel = as_on(is_used, models.rows.like, models.rows.dtype)
     fewer = _with(models, pushed.parameters, replace(used, kernel=kernel))
     descend(fewer, max_steps=max_steps, tolerance=1e-6)
     return fewer if fewer.values[0] <= (1.0 + TOLERATED) * before else models
@@ -64,6 +65,8 @@ def zero_widths(models: JointModels, spread: np.ndarray, *, max_steps: int) -> J
 
 def spread_of(rows: Rows) -> np.ndarray:
     """Return the standard deviation of each feature, not quite zero."""
+    if not is_numpy(rows.X):
+        return np.maximum(to_numpy(namespace(rows.X).std(rows.X, axis=0)), 1e-30).astype(float)
     mean = np.asarray(rows.X.mean(axis=0)).ravel()
     variance = np.asarray(rows.squares.sum(axis=0)).ravel() / len(rows) - mean**2
     return np.sqrt(np.maximum(variance, np.finfo(float).tiny))
@@ -72,8 +75,9 @@ def spread_of(rows: Rows) -> np.ndarray:
 def keep_features(models: JointModels, count: int, *, max_steps: int) -> JointModels:
     """Return one model that uses at most ``count`` features."""
     used = models.used or _everything(models)
-    kernel = used.kernel > 0 if models.size else np.zeros(len(used.kernel), dtype=bool)
-    present = np.flatnonzero(kernel | (used.linear > 0) if models.form.linear else kernel)
+    kernel = (to_numpy(used.kernel) > 0) & (models.size > 0)
+    linear = (to_numpy(used.linear) > 0) & bool(models.form.linear)
+    present = np.flatnonzero(kernel | linear)
     while len(present) > count:
         surplus = len(present) - count
         going = surplus if surplus <= 2 else int(np.ceil(PART * surplus))
@@ -98,19 +102,21 @@ def _rise(models: JointModels, features: np.ndarray) -> np.ndarray:
 def _without(models: JointModels, features: np.ndarray) -> JointModels:
     """Return the model without some features."""
     used = models.used or _everything(models)
-    kernel, linear = used.kernel.copy(), used.linear.copy()
-    kernel[features] = linear[features] = 0.0
-    fewer = _with(models, models.parameters, replace(used, kernel=kernel, linear=linear))
+    stays = np.ones(models.rows.n_features)
+    stays[features] = 0.0
+    stays = as_on(stays, models.rows.like, models.rows.dtype)
+    used = replace(used, kernel=used.kernel * stays, linear=used.linear * stays)
+    fewer = _with(models, models.parameters, used)
     if models.form.linear:
-        fewer.parameters.linear[:, features] = 0.0
+        fewer.parameters.linear *= stays[:, None]
     return fewer
 
 
 def _everything(models: JointModels) -> Used:
-    ones = np.ones(models.rows.n_features, models.rows.dtype)
+    ones = zeros((models.rows.n_features,), models.rows.like) + 1.0
     return Used(ones, ones)
 
 
 def _with(models: JointModels, parameters: Parameters, used: Used) -> JointModels:
-    copied = Parameters(*(array.copy() for array in parameters.arrays()))
-    return JointModels(models.rows, models.form, models.cost, models.gamma, copied, used)
+    own = Parameters(*(copied(array) for array in parameters.arrays()))
+    return JointModels(models.rows, models.form, models.cost, models.gamma, own, used)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from zeronorm.arrays import cast, namespace
 from zeronorm.base.sampling import stratified_rows
 from zeronorm.base.training_set import Learned, TrainingRows, gap_warning, rescaled_cost
 from zeronorm.learned.choice import precision
@@ -137,14 +138,14 @@ class _Fit:
         self, size: int, n_init: int, max_iter: int, tol: float, starts: Parameters | None
     ) -> JointModels:
         """Learn from the first sample, from several starts; the best model comes back."""
-        count = n_init if starts is None else len(starts.vectors)
+        count = n_init if starts is None else starts.vectors.shape[0]
         models = self.models_on(self.samples[0], starts, count)
         codes = self.training.codes[self.samples[0]]
         while models.size < size:
             wanted = min(max(1, (DOUBLING - 1) * models.size), size - models.size)
             draw = min(len(codes), max(CANDIDATES, CANDIDATES_EACH * wanted))
             drawn = [stratified_rows(codes, draw, self.random)[:draw] for _ in range(count)]
-            if grow(models, np.stack([_dense(models, rows) for rows in drawn]), wanted) == 0:
+            if grow(models, _stacked(models, drawn), wanted) == 0:
                 break
             self.advance(models, STEPS, TOLERANCE)
         if len(models) > n_init:
@@ -180,7 +181,7 @@ class _Fit:
     def _by_batches(self, models: JointModels, steps: int) -> JointModels:
         training, C = self.training, self.setting.C
         source = batch_source(training, self.units, self.dtype)
-        Cs, cost = np.array([C], self.dtype), training.cost.astype(self.dtype)
+        Cs, cost = np.array([C]), training.cost
         problem = BatchProblem(source, cost, models.form, Cs, models.gamma, models.used)
         cycle = Cycle(steps, LARGE_BATCH)
         models.parameters = descend_by_batches(problem, models.parameters, cycle, self.random)
@@ -206,7 +207,7 @@ class _Fit:
 
 
 def _of_type(parameters: Parameters, dtype: Any) -> Parameters:
-    return Parameters(*(array.astype(dtype) for array in parameters.arrays()))
+    return Parameters(*(cast(array, dtype) for array in parameters.arrays()))
 
 
 def falling_warning(fall: float, max_iter: int) -> str | None:
@@ -219,6 +220,7 @@ def falling_warning(fall: float, max_iter: int) -> str | None:
     )
 
 
-def _dense(models: JointModels, indices: np.ndarray) -> np.ndarray:
-    chosen = models.rows.X[indices]
-    return chosen.toarray() if hasattr(chosen, "toarray") else chosen
+def _stacked(models: JointModels, drawn: list[np.ndarray]) -> Any:
+    """Rows to choose new vectors from, of each model."""
+    parts = [models.rows.dense(indices) for indices in drawn]
+    return namespace(parts[0]).stack(parts, axis=0)

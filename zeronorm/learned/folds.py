@@ -7,10 +7,12 @@ models of all folds are learned together (``joint.py``).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from zeronorm.arrays import as_on, cast, double, is_numpy, namespace, take, to_numpy
 from zeronorm.base.sampling import stratified_folds, stratified_rows
 from zeronorm.base.training_set import TrainingRows, rescaled_cost
 from zeronorm.checks import is_integer
@@ -36,6 +38,16 @@ class Part:
     codes: np.ndarray
     weight: np.ndarray
     judge: np.ndarray
+
+    @cached_property
+    def own(self) -> Any:
+        """Classes, beside the rows."""
+        return as_on(self.codes, self.rows.like)
+
+    @cached_property
+    def judge_weight(self) -> Any:
+        """Weight of each row for each fold that judges by it, beside the rows."""
+        return as_on(self.weight * self.judge, self.rows.like)
 
 
 @dataclass
@@ -67,27 +79,36 @@ class Folds:
     def active_rows(self, models: JointModels) -> float:
         """Share of the rows a model learns from that are within the margin of some output."""
         scores = models.scores(self.shared.rows) * self.shared.rows.targets
-        is_active = (scores < 1.0).any(axis=1)
+        is_active = to_numpy(namespace(scores).any(scores < 1.0, axis=1))
         return float(np.sum(is_active & self.learn) / self.learn.sum())
 
-    def costs(self, Cs: list[float]) -> np.ndarray:
+    def costs(self, Cs: list[float]) -> Any:
         """Costs of the rows for every C and every fold of it."""
         by_fold = self.learn * self.cost
-        return np.concatenate([C * by_fold for C in Cs]).astype(self.shared.rows.dtype)
+        costs = np.concatenate([C * by_fold for C in Cs])
+        return as_on(costs, self.shared.rows.like, self.shared.rows.dtype)
 
-    def candidates(self, fold: int, count: int) -> np.ndarray:
+    def candidates(self, fold: int, count: int) -> Any:
         """Draw rows among which a fold looks for new vectors: the same for every setting."""
         random = np.random.RandomState((self.seed + 7919 * fold + count) % (2**32))
         learn = np.flatnonzero(self.learn[fold])
         if len(learn) > count:
             codes = np.unique(self.shared.codes[learn], return_inverse=True)[1]
             learn = learn[stratified_rows(codes, count, random)[:count]]
-        chosen = self.shared.rows.X[learn]
-        dense = chosen.toarray() if hasattr(chosen, "toarray") else chosen
         # As many for every fold, so that they fit into one array.
-        return dense[np.arange(count) % len(dense)]
+        chosen = take(self.shared.rows.X, learn[np.arange(count) % len(learn)])
+        return chosen.toarray() if hasattr(chosen, "toarray") else chosen
 
-    def judged(self, models: JointModels) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    def all_candidates(self, count: int) -> Any:
+        """Draw rows among which each fold looks for new vectors, (folds, count, d)."""
+        drawn = [self.candidates(fold, count) for fold in range(len(self))]
+        return namespace(drawn[0]).stack(drawn, axis=0)
+
+    def workers(self, n_jobs: int | None) -> int | None:
+        """Return how many processes to use: a device is one, and works in parallel by itself."""
+        return n_jobs if is_numpy(self.shared.rows.like) else 1
+
+    def judged(self, models: JointModels) -> tuple[np.ndarray, np.ndarray, list[Any]]:
         """Error and loss of models, fold by fold, on the rows each has not seen; and its values.
 
         The models are those of one setting after the other, each with one model for every fold.
@@ -97,16 +118,18 @@ class Folds:
         wrong, total = np.zeros((2, len(models)))
         loss = np.zeros((len(UNITS), len(models)))
         values = []
+        fold = np.arange(len(models)) % len(self)
         for part in self.parts:
             scores = models.scores(part.rows)
-            fold = np.arange(len(models)) % len(self)
-            weight = part.weight * part.judge[fold]
-            is_wrong, per_row = row_losses(scores, part.codes)
-            wrong = wrong + np.sum(weight * is_wrong, axis=1)
-            loss = loss + np.sum(weight * per_row, axis=2, dtype=float)
-            total = total + weight.sum(axis=1)
-            values.append([scores[i][:, part.judge[fold[i]]] for i in range(len(models))])
-        joined = [np.concatenate(blocks, axis=1).T for blocks in zip(*values, strict=True)]
+            xp, weight = namespace(scores), take(part.judge_weight, fold)
+            is_wrong, per_row = row_losses(scores, part.own)
+            wrong = wrong + to_numpy(xp.sum(xp.where(is_wrong, weight, 0.0), axis=1))
+            loss = loss + to_numpy(xp.sum(weight * cast(per_row, double(weight)), axis=2))
+            total = total + to_numpy(xp.sum(weight, axis=1))
+            values.append(
+                [take(scores[i, :, :].T, part.judge[fold[i]]) for i in range(len(models))]
+            )
+        joined = [xp.concat(blocks, axis=0) for blocks in zip(*values, strict=True)]
         error = wrong / total
         hinge = lowest((loss / total).reshape(len(UNITS), -1, len(self))).ravel()
         return error, hinge + MOST * error, joined
@@ -126,26 +149,27 @@ class Folds:
         return np.concatenate(codes), np.concatenate(weight)
 
 
-def judge(models: JointModels, part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def judge(models: JointModels, part: Part) -> tuple[np.ndarray, np.ndarray, Any]:
     """Error and loss of models on each set of rows (models x sets), and their values."""
     scores = models.scores(part.rows)
-    is_wrong, per_row = row_losses(scores, part.codes)
-    weight = (part.weight * part.judge).T
-    weight = weight / weight.sum(axis=0)
-    error = is_wrong @ weight
-    return error, lowest(per_row @ weight) + MOST * error, scores
+    is_wrong, per_row = row_losses(scores, part.own)
+    weight = part.judge_weight.T
+    weight = weight / namespace(weight).sum(weight, axis=0)
+    error = to_numpy(cast(is_wrong, weight.dtype) @ weight)
+    hinge = lowest(to_numpy(cast(per_row, weight.dtype) @ weight))
+    return error, hinge + MOST * error, scores
 
 
-def row_losses(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def row_losses(scores: Any, codes: Any) -> tuple[Any, Any]:
     """Whether each row is wrong (models x rows), and its loss in several units of the scores.
 
     The loss is the hinge of the margin, cut off: it says more than whether a row is wrong, and
     unlike the squared hinge that is learned by, no row says more than a few. A small C makes scores
     small, and the hinge large; in larger units the loss becomes twice the error.
     """
-    margin = margins(scores, codes)
-    losses = [np.clip(1.0 - unit * margin, 0.0, MOST) for unit in UNITS]
-    return predicted(scores) != codes, np.stack(losses)
+    xp, margin = namespace(scores), margins(scores, codes)
+    losses = [xp.clip(1.0 - unit * margin, 0.0, MOST) for unit in UNITS]
+    return predicted(scores) != codes, xp.stack(losses)
 
 
 def lowest(losses: np.ndarray) -> np.ndarray:
@@ -154,21 +178,24 @@ def lowest(losses: np.ndarray) -> np.ndarray:
     return losses[best, np.arange(losses.shape[1])]
 
 
-def margins(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
+def margins(scores: Any, codes: Any) -> Any:
     """How far each row is on the right side (models x rows): negative where it is wrong.
 
     The decision value of two classes, half the lead of the own class over the next beyond.
     """
+    xp = namespace(scores)
     if scores.shape[1] == 1:
-        return np.where(codes == 1, scores[:, 0], -scores[:, 0])
-    is_own = codes == np.arange(scores.shape[1])[:, None]
-    own = np.sum(scores * is_own, axis=1)
-    return 0.5 * (own - np.max(np.where(is_own, -np.inf, scores), axis=1))
+        return xp.where(codes == 1, scores[:, 0, :], -scores[:, 0, :])
+    is_own = codes == as_on(np.arange(scores.shape[1])[:, None], codes)
+    own = xp.sum(xp.where(is_own, scores, 0.0), axis=1)
+    return 0.5 * (own - xp.max(xp.where(is_own, -np.inf, scores), axis=1))
 
 
-def predicted(scores: np.ndarray) -> np.ndarray:
+def predicted(scores: Any) -> Any:
     """Class numbers of decision values (models x outputs x rows)."""
-    return scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.intp)
+    if scores.shape[1] > 1:
+        return namespace(scores).argmax(scores, axis=1)
+    return cast(scores[:, 0, :] > 0, np.int64)
 
 
 def make_folds(

@@ -34,6 +34,19 @@ from typing import Any
 
 import numpy as np
 
+from zeronorm.arrays import (
+    as_on,
+    at_least,
+    cast,
+    copied,
+    double,
+    namespace,
+    put,
+    take,
+    to_numpy,
+    transposed,
+    zeros,
+)
 from zeronorm.kernels import Kernel
 from zeronorm.learned.kernel_sets import (
     Rows,
@@ -42,7 +55,6 @@ from zeronorm.learned.kernel_sets import (
     factors,
     products_with_rows,
     sums_over_rows,
-    transposed,
 )
 
 #: Widths stay within exp(-+ this) of where they began.
@@ -73,11 +85,11 @@ class Parameters:
     where they began.
     """
 
-    vectors: np.ndarray
-    weights: np.ndarray
-    intercept: np.ndarray
-    linear: np.ndarray
-    log_widths: np.ndarray
+    vectors: Any
+    weights: Any
+    intercept: Any
+    linear: Any
+    log_widths: Any
 
     @classmethod
     def nothing(cls, n_models: int, rows: Rows, form: Form) -> Parameters:
@@ -85,24 +97,24 @@ class Parameters:
         d, outputs = rows.n_features, rows.n_outputs
         linear = (d if form.linear else 0, outputs)
         shapes = (0, d), (0, outputs), (outputs,), linear, (form.widths,)
-        return cls(*(np.zeros((n_models, *shape), rows.dtype) for shape in shapes))
+        return cls(*(zeros((n_models, *shape), rows.like) for shape in shapes))
 
-    def arrays(self) -> tuple[np.ndarray, ...]:
+    def arrays(self) -> tuple[Any, ...]:
         """Return all of them."""
         return self.vectors, self.weights, self.intercept, self.linear, self.log_widths
 
     def take(self, models: Any) -> Parameters:
         """Return those of some models."""
-        return Parameters(*(array[models] for array in self.arrays()))
+        return Parameters(*(take(array, models) for array in self.arrays()))
 
     def copy(self) -> Parameters:
         """Return copies of all of them."""
-        return Parameters(*(array.copy() for array in self.arrays()))
+        return Parameters(*(copied(array) for array in self.arrays()))
 
     def put(self, models: np.ndarray, part: Parameters) -> None:
         """Replace those of some models."""
         for array, some in zip(self.arrays(), part.arrays(), strict=True):
-            array[models] = some
+            put(array, models, some)
 
 
 @dataclass
@@ -113,10 +125,10 @@ class Used:
     penalised by it instead of the prior (``features.py``).
     """
 
-    kernel: np.ndarray
-    linear: np.ndarray
+    kernel: Any
+    linear: Any
     pressure: float = 0.0
-    log_widths: np.ndarray | float = 0.0
+    log_widths: Any | float = 0.0
 
 
 class JointModels:
@@ -142,21 +154,20 @@ class JointModels:
         self,
         rows: Any,
         form: Form,
-        cost: np.ndarray,
-        gamma: np.ndarray,
+        cost: Any,
+        gamma: Any,
         parameters: Parameters | None = None,
         used: Used | None = None,
     ) -> None:
         self.rows, self.form, self.kernel = rows, form, SetsKernel(form.kernel)
-        self.cost = cost.astype(rows.dtype, copy=False)
-        self.gamma = gamma.astype(rows.dtype, copy=False)
-        self.parameters = parameters or Parameters.nothing(len(cost), rows, form)
+        self.cost, self.gamma = (as_on(array, rows.like, rows.dtype) for array in (cost, gamma))
+        self.parameters = parameters or Parameters.nothing(len(self), rows, form)
         self.used = used
-        self.values = np.full(len(cost), np.inf)  # of the objective
-        self.falls = np.zeros(len(cost))  # of it, a step, where a descent was cut short
+        self.values = np.full(len(self), np.inf)  # of the objective
+        self.falls = np.zeros(len(self))  # of it, a step, where a descent was cut short
 
     def __len__(self) -> int:
-        return len(self.cost)
+        return self.cost.shape[0]
 
     @property
     def size(self) -> int:
@@ -166,32 +177,34 @@ class JointModels:
     def take(self, models: np.ndarray) -> JointModels:
         """Return some of the models."""
         parameters = self.parameters.take(models)
-        costs, gammas = self.cost[models], self.gamma[models]
+        costs, gammas = take(self.cost, models), take(self.gamma, models)
         part = JointModels(self.rows, self.form, costs, gammas, parameters, self.used)
         part.values, part.falls = self.values[models], self.falls[models]
         return part
 
-    def widths(self, log_widths: np.ndarray, gamma: np.ndarray) -> np.ndarray:
+    def widths(self, log_widths: Any, gamma: Any) -> Any:
         """Gamma of every feature, or of all (models x d or 1)."""
         if log_widths.shape[1] == 0:
             return gamma[:, None]
-        widths = gamma[:, None] * np.exp(np.clip(log_widths, -REACH, REACH))
+        xp = namespace(log_widths)
+        widths = gamma[:, None] * xp.exp(xp.clip(log_widths, -REACH, REACH))
         return widths if self.used is None else widths * self.used.kernel
 
     @property
-    def current_widths(self) -> np.ndarray:
+    def current_widths(self) -> Any:
         """Gamma of every feature, or of all, as they are."""
         return self.widths(self.parameters.log_widths, self.gamma)
 
-    def function(self, parameters: Parameters, models: np.ndarray) -> tuple[np.ndarray, Parameters]:
+    def function(self, parameters: Parameters, models: np.ndarray) -> tuple[Any, Parameters]:
         """Return the objective of some models at other parameters, and its gradient."""
         vectors, weights, intercept, linear, log_widths = parameters.arrays()
-        rows, widths = self.rows, self.widths(log_widths, self.gamma[models])
+        xp, rows = namespace(vectors), self.rows
+        widths = self.widths(log_widths, take(self.gamma, models))
         values, gram = self.kernel.values(vectors, widths, rows), self.kernel.gram(vectors, widths)
         factor, inverse = factors(gram)
         coef = transposed(inverse) @ weights
         scores = self._scores(values, coef, intercept, linear, rows)
-        loss, slope = squared_hinge(scores, rows, self.cost[models])
+        loss, slope = squared_hinge(scores, rows, take(self.cost, models))
         by_weights = inverse @ (values @ transposed(slope))
         by_gram = by_gram_of(factor, inverse, coef, by_weights)
         by_vectors, by_widths = self.kernel.derivatives(
@@ -205,14 +218,14 @@ class JointModels:
                 by_linear = by_linear * self.used.linear[:, None]
         prior, by_log_widths = self._prior(log_widths)
         if self.form.widths:
-            by_log_widths = by_log_widths + np.where(np.abs(log_widths) < REACH, by_widths, 0.0)
+            by_log_widths = by_log_widths + xp.where(xp.abs(log_widths) < REACH, by_widths, 0.0)
         value = loss + 0.5 * (squared_norms(weights) + squared_norms(linear)) + prior
         return value, Parameters(
             by_vectors,
             by_weights + weights,
-            slope.sum(axis=2),
+            xp.sum(slope, axis=2),
             by_linear,
-            by_log_widths.astype(rows.dtype, copy=False),
+            cast(by_log_widths, rows.dtype),
         )
 
     def objective(self) -> np.ndarray:
@@ -220,30 +233,31 @@ class JointModels:
         loss, _ = squared_hinge(self.scores(self.rows), self.rows, self.cost)
         parameters = self.parameters
         norms = squared_norms(parameters.weights) + squared_norms(parameters.linear)
-        return loss + 0.5 * norms + self._prior(parameters.log_widths)[0]
+        return to_numpy(loss + 0.5 * norms + self._prior(parameters.log_widths)[0])
 
-    def _prior(self, log_widths: np.ndarray) -> tuple[Any, np.ndarray]:
+    def _prior(self, log_widths: Any) -> tuple[Any, Any]:
         """Penalty of the log widths: their mean has a deviation of one, each from it ``spread``."""
         if log_widths.shape[1] == 0:
             return 0.0, log_widths
+        xp = namespace(log_widths)
         if self.used is not None and self.used.pressure:
-            shares = np.exp(np.clip(log_widths - self.used.log_widths, -REACH, REACH))
+            shares = xp.exp(xp.clip(log_widths - self.used.log_widths, -REACH, REACH))
             shares *= self.used.pressure * self.used.kernel
-            return shares.sum(axis=1).astype(float), shares
-        mean = log_widths.mean(axis=1, keepdims=True)
+            return cast(xp.sum(shares, axis=1), double(shares)), shares
+        mean = xp.mean(log_widths, axis=1, keepdims=True)
         scaled = (log_widths - mean) / self.form.spread**2
-        value = 0.5 * np.sum(scaled * (log_widths - mean), axis=1) + 0.5 * mean[:, 0] ** 2
-        return value.astype(float), scaled + mean / log_widths.shape[1]
+        value = 0.5 * xp.sum(scaled * (log_widths - mean), axis=1) + 0.5 * mean[:, 0] ** 2
+        return cast(value, double(value)), scaled + mean / log_widths.shape[1]
 
-    def coef(self) -> np.ndarray:
+    def coef(self) -> Any:
         """Coefficients beta of every model (m x outputs)."""
         return transposed(self.inverse()) @ self.parameters.weights
 
-    def inverse(self) -> np.ndarray:
+    def inverse(self) -> Any:
         """Inverse of the factor of every Gram matrix."""
         return factors(self.kernel.gram(self.parameters.vectors, self.current_widths))[1]
 
-    def scores(self, rows: Rows) -> np.ndarray:
+    def scores(self, rows: Rows) -> Any:
         """Decision values of rows, shape (models, outputs, rows)."""
         values = self.kernel.values(self.parameters.vectors, self.current_widths, rows)
         intercept, linear = self.parameters.intercept, self.parameters.linear
@@ -251,12 +265,12 @@ class JointModels:
 
     def _scores(
         self,
-        values: np.ndarray,
-        coef: np.ndarray,
-        intercept: np.ndarray,
-        linear: np.ndarray,
+        values: Any,
+        coef: Any,
+        intercept: Any,
+        linear: Any,
         rows: Rows,
-    ) -> np.ndarray:
+    ) -> Any:
         scores = transposed(coef) @ values
         scores += intercept[:, :, None]
         if self.form.linear:
@@ -265,9 +279,7 @@ class JointModels:
         return scores
 
 
-def squared_hinge(
-    scores: np.ndarray, rows: Rows, cost: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def squared_hinge(scores: Any, rows: Rows, cost: Any) -> tuple[Any, Any]:
     """Return half the squared hinge of every model, summed, and its derivative by the scores.
 
     Parameters
@@ -280,14 +292,15 @@ def squared_hinge(
         Cost of every row.
     """
     scores *= rows.targets
-    slack = np.maximum(1.0 - scores, 0.0)
+    xp = namespace(scores)
+    slack = at_least(1.0 - scores, 0.0)
     slope = slack * rows.factors
     slope *= cost[:, None, :]
-    value = 0.5 * np.sum(slope * slack, axis=(1, 2), dtype=float)
+    value = 0.5 * xp.sum(slope * slack, axis=(1, 2), dtype=double(slope))
     slope *= -rows.targets
     return value, slope
 
 
-def squared_norms(arrays: np.ndarray) -> np.ndarray:
+def squared_norms(arrays: Any) -> Any:
     """Sum of the squares of each of a stack of matrices."""
-    return np.sum(arrays * arrays, axis=(1, 2), dtype=float)
+    return namespace(arrays).sum(arrays * arrays, axis=(1, 2), dtype=double(arrays))

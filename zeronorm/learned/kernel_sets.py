@@ -15,12 +15,26 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from zeronorm.arrays import (
+    all_finite,
+    at_least,
+    cholesky,
+    copied,
+    diagonal,
+    dtype_name,
+    exp_at_most_one,
+    is_numpy,
+    namespace,
+    take,
+    transposed,
+    with_diagonal,
+)
 from zeronorm.distances import squared_norms
 from zeronorm.kernels import Kernel
 
 #: Ridge on K^z, as a share of its mean diagonal, by the precision of the numbers; and the largest
 #: that rounding may ask for.
-RIDGES, LARGEST_RIDGE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-5}, 1e-2
+RIDGES, LARGEST_RIDGE = {"float64": 1e-8, "float32": 1e-5}, 1e-2
 
 
 @dataclass
@@ -28,14 +42,19 @@ class Rows:
     """Rows to learn from: X (n x d), targets -1 and +1 and factors of the costs (outputs x n)."""
 
     X: Any
-    targets: np.ndarray
-    factors: np.ndarray
+    targets: Any
+    factors: Any
 
     def __len__(self) -> int:
         return self.X.shape[0]
 
     @property
-    def dtype(self) -> np.dtype:
+    def like(self) -> Any:
+        """An array of the library, the device and the type of all numbers."""
+        return self.targets
+
+    @property
+    def dtype(self) -> Any:
         """Type of all numbers."""
         return self.X.dtype
 
@@ -47,7 +66,7 @@ class Rows:
     @property
     def n_outputs(self) -> int:
         """Number of outputs."""
-        return len(self.targets)
+        return self.targets.shape[0]
 
     @cached_property
     def squares(self) -> Any:
@@ -55,37 +74,40 @@ class Rows:
         return self.X.multiply(self.X).tocsr() if sparse.issparse(self.X) else self.X**2
 
     @cached_property
-    def norms(self) -> np.ndarray:
+    def norms(self) -> Any:
         """Squared norms of the rows."""
-        return squared_norms(self.X).astype(self.dtype, copy=False)
+        if is_numpy(self.X):
+            return squared_norms(self.X).astype(self.dtype, copy=False)
+        return namespace(self.X).sum(self.squares, axis=1)
+
+    def dense(self, indices: Any) -> Any:
+        """Return some rows of X as a plain array."""
+        chosen = take(self.X, indices)
+        return chosen.toarray() if sparse.issparse(chosen) else chosen
 
     def take(self, indices: Any) -> Rows:
         """Return some of the rows."""
-        return Rows(self.X[indices], self.targets[:, indices], self.factors[:, indices])
+        if is_numpy(self.X) or isinstance(indices, slice):
+            X = self.X[indices] if is_numpy(self.X) else self.X[indices, :]
+            return Rows(X, self.targets[:, indices], self.factors[:, indices])
+        outputs = (take(part.T, indices).T for part in (self.targets, self.factors))
+        return Rows(take(self.X, indices), *outputs)
 
 
-def sums_over_rows(weights: np.ndarray, X: Any) -> np.ndarray:
+def sums_over_rows(weights: Any, X: Any) -> Any:
     """Return the sums of the rows (n x d), weighted by (..., n): one matrix product."""
-    flat = weights.reshape(-1, weights.shape[-1])
+    xp = namespace(weights)
+    flat = xp.reshape(weights, (-1, weights.shape[-1]))
     product = np.asarray((X.T @ flat.T).T) if sparse.issparse(X) else flat @ X
-    return product.reshape(*weights.shape[:-1], X.shape[1])
+    return xp.reshape(product, (*weights.shape[:-1], X.shape[1]))
 
 
-def products_with_rows(vectors: np.ndarray, X: Any) -> np.ndarray:
+def products_with_rows(vectors: Any, X: Any) -> Any:
     """Return the inner products of vectors (..., d) with all rows."""
-    flat = vectors.reshape(-1, vectors.shape[-1])
+    xp = namespace(vectors)
+    flat = xp.reshape(vectors, (-1, vectors.shape[-1]))
     product = np.asarray((X @ flat.T).T) if sparse.issparse(X) else flat @ X.T
-    return product.reshape(*vectors.shape[:-1], X.shape[0])
-
-
-def diagonal(matrices: np.ndarray) -> np.ndarray:
-    """Return a writable view of the diagonals of a stack of matrices."""
-    return np.einsum("...ii->...i", matrices)
-
-
-def transposed(matrices: np.ndarray) -> np.ndarray:
-    """Return the matrices of a stack, transposed."""
-    return np.swapaxes(matrices, -1, -2)
+    return xp.reshape(product, (*vectors.shape[:-1], X.shape[0]))
 
 
 class SetsKernel:
@@ -100,42 +122,37 @@ class SetsKernel:
     def __init__(self, kernel: Kernel) -> None:
         self.name, self.degree, self.coef0 = kernel.name, kernel.degree, kernel.coef0
 
-    def values(self, vectors: np.ndarray, widths: np.ndarray, rows: Rows) -> np.ndarray:
+    def values(self, vectors: Any, widths: Any, rows: Rows) -> Any:
         """Kernel of vectors and rows, shape (sets, m, n)."""
         if self.name != "rbf":
             return self._of_product(products_with_rows(vectors, rows.X), widths)
         scaled = widths[:, None, :] * vectors
         values = products_with_rows(2.0 * scaled, rows.X)
-        values -= np.sum(scaled * vectors, axis=2)[:, :, None]
+        values -= namespace(vectors).sum(scaled * vectors, axis=2)[:, :, None]
         if widths.shape[1] == 1:
             values -= (widths * rows.norms)[:, None, :]
         else:
             values -= products_with_rows(widths, rows.squares)[:, None, :]
         # Rounding may leave a squared distance a hair below zero.
-        np.minimum(values, 0.0, out=values)
-        return np.exp(values, out=values)
+        return exp_at_most_one(values)
 
-    def gram(self, vectors: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    def gram(self, vectors: Any, widths: Any) -> Any:
         """Kernel of the vectors of each set with themselves."""
         if self.name != "rbf":
             return self._of_product(vectors @ transposed(vectors), widths)
         scaled = widths[:, None, :] * vectors
-        norms = np.sum(scaled * vectors, axis=2)
+        norms = namespace(vectors).sum(scaled * vectors, axis=2)
         values = 2.0 * (scaled @ transposed(vectors))
         values -= norms[:, :, None]
         values -= norms[:, None, :]
-        values = np.exp(np.minimum(values, 0.0))
-        diagonal(values)[...] = 1.0
-        return values
+        return with_diagonal(exp_at_most_one(values), 1.0)
 
-    def _of_product(self, product: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    def _of_product(self, product: Any, widths: Any) -> Any:
         if self.name == "linear":
             return product
         return (widths[:, :, None] * product + self.coef0) ** self.degree
 
-    def slopes(
-        self, values: np.ndarray, widths: np.ndarray, products: Callable[[], np.ndarray]
-    ) -> np.ndarray:
+    def slopes(self, values: Any, widths: Any, products: Callable[[], Any]) -> Any:
         """Differentiate the values by their argument: minus the distance, or the inner product.
 
         ``products`` makes the inner products again, for the kernel that needs them.
@@ -143,20 +160,20 @@ class SetsKernel:
         if self.name == "rbf":
             return values
         if self.name == "linear" or self.degree == 0:
-            return np.full_like(values, float(self.name == "linear"))
+            return namespace(values).full_like(values, float(self.name == "linear"))
         base = widths[:, :, None] * products() + self.coef0
         return self.degree * widths[:, :, None] * base ** (self.degree - 1)
 
     def derivatives(
         self,
-        vectors: np.ndarray,
-        widths: np.ndarray,
+        vectors: Any,
+        widths: Any,
         rows: Rows,
-        values: np.ndarray,
-        gram: np.ndarray,
-        by_values: np.ndarray,
-        by_gram: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:
+        values: Any,
+        gram: Any,
+        by_values: Any,
+        by_gram: Any,
+    ) -> tuple[Any, Any]:
         """Differentiate by the vectors, and by the logarithm of each width.
 
         What is given are the derivatives by the kernel values with the rows and by the (symmetric)
@@ -164,29 +181,29 @@ class SetsKernel:
         """
         by_values *= self.slopes(values, widths, lambda: products_with_rows(vectors, rows.X))
         by_gram *= self.slopes(gram, widths, lambda: vectors @ transposed(vectors))
-        moment = sums_over_rows(by_values, rows.X)
+        xp, moment = namespace(by_values), sums_over_rows(by_values, rows.X)
         if self.name != "rbf":
-            return moment + 2.0 * (by_gram @ vectors), np.zeros_like(widths)
-        diagonal(by_gram)[...] = 0.0  # a vector's distance from itself is zero, wherever it is
+            return moment + 2.0 * (by_gram @ vectors), xp.zeros_like(widths)
+        by_gram = with_diagonal(by_gram, 0.0)  # a vector is at no distance from itself, anywhere
         inner = by_gram @ vectors
-        count, own = by_values.sum(axis=2)[:, :, None], by_gram.sum(axis=2)[:, :, None]
+        count, own = (xp.sum(array, axis=2)[:, :, None] for array in (by_values, by_gram))
         by_vectors = moment - count * vectors + 2.0 * (inner - own * vectors)
         by_vectors *= 2.0 * widths[:, None, :]
-        distances = self.moments(by_values.sum(axis=1), widths, rows)
+        distances = self.moments(xp.sum(by_values, axis=1), widths, rows)
         cross = (2.0 * (moment + inner) - (count + 2.0 * own) * vectors) * vectors
         axes = 1 if widths.shape[1] > 1 else (1, 2)
-        distances -= np.sum(cross, axis=axes).reshape(distances.shape)
+        distances -= xp.reshape(xp.sum(cross, axis=axes), distances.shape)
         return by_vectors, -widths * distances
 
     @staticmethod
-    def moments(weights: np.ndarray, widths: np.ndarray, rows: Rows) -> np.ndarray:
+    def moments(weights: Any, widths: Any, rows: Rows) -> Any:
         """Sum the squares of the rows, weighted by (..., n): of each feature that has a width."""
         if widths.shape[1] > 1:
             return sums_over_rows(weights, rows.squares)
         return (weights @ rows.norms)[..., None]
 
 
-def factors(matrix: np.ndarray, share: float | None = None) -> tuple[np.ndarray, np.ndarray]:
+def factors(matrix: Any, share: float | None = None) -> tuple[Any, Any]:
     """Return the triangular L with A = L L' of each matrix, a ridge added, and its inverse.
 
     Parameters
@@ -197,35 +214,36 @@ def factors(matrix: np.ndarray, share: float | None = None) -> tuple[np.ndarray,
         Ridge as a share of the mean diagonal; by default that of a kernel matrix. Where rounding
         asks for it, it is larger.
     """
-    ridged = matrix.copy()
-    size = diagonal(matrix).mean(axis=1, keepdims=True) if matrix.shape[1] else np.ones((1, 1))
-    size = np.maximum(size, np.finfo(matrix.dtype).tiny)
-    ridge = (RIDGES[matrix.dtype] if share is None else share) * size
+    if matrix.shape[1] == 0:
+        return matrix, matrix
+    xp, ridged, precision = namespace(matrix), copied(matrix), dtype_name(matrix.dtype)
+    size = xp.mean(diagonal(matrix), axis=1, keepdims=True)
+    size = at_least(size, float(np.finfo(precision).tiny))
+    share = RIDGES[precision] if share is None else float(share)
+    ridge = share * size
     while True:
-        diagonal(ridged)[...] += ridge
-        try:
-            factor = np.linalg.cholesky(ridged)
-            return factor, np.linalg.inv(factor)
-        except np.linalg.LinAlgError:
-            if not np.isfinite(ridged).all() or float(np.max(ridge / size)) > LARGEST_RIDGE:
-                raise ValueError(
-                    "The data are too badly scaled for this kernel and C: standardise the "
-                    "features, or take a smaller C."
-                ) from None
-            ridge = 10.0 * ridge
+        ridged = with_diagonal(ridged, diagonal(ridged) + ridge)
+        factor = cholesky(ridged)
+        if factor is not None:
+            return factor, xp.linalg.inv(factor)
+        if not all_finite(ridged) or share > LARGEST_RIDGE:
+            raise ValueError(
+                "The data are too badly scaled for this kernel and C: standardise the "
+                "features, or take a smaller C."
+            )
+        share, ridge = 10.0 * share, 10.0 * ridge
 
 
-def by_gram_of(
-    factor: np.ndarray, inverse: np.ndarray, coef: np.ndarray, by_weights: np.ndarray
-) -> np.ndarray:
+def by_gram_of(factor: Any, inverse: Any, coef: Any, by_weights: Any) -> Any:
     """Differentiate a function of beta = L'^-1 v by K^z = L L'.
 
     With p the derivative by beta, and ``by_weights`` = L^-1 p that by v, the one by L is
     -beta (L^-1 p)', below the diagonal; from there by the rule for Cholesky factors (Murray 2016,
     arXiv:1602.07527).
     """
-    by_factor = np.tril(-coef @ transposed(by_weights))
-    inner = np.tril(transposed(factor) @ by_factor)
-    diagonal(inner)[...] *= 0.5
+    xp = namespace(coef)
+    by_factor = xp.tril(-coef @ transposed(by_weights))
+    inner = xp.tril(transposed(factor) @ by_factor)
+    inner = with_diagonal(inner, 0.5 * diagonal(inner))
     outer = transposed(inverse) @ inner @ inverse
     return 0.5 * (outer + transposed(outer))

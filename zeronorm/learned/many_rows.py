@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from zeronorm.arrays import as_on, broadcast, copied, namespace
 from zeronorm.base.sampling import stratified_rows
 from zeronorm.base.training_set import TrainingRows
 from zeronorm.learned.coefficients import solve_coefficients
@@ -173,7 +174,8 @@ class Race:
             error, loss, scores = self._judged(problem, parameters)
             for k, setting in enumerate(group):
                 self.states[setting] = own = parameters.take(np.array([k]))
-                self.judged.add(setting, size, error[k], loss[k], [scores[k].T], own)
+                values = [scores[k, :, :].T]
+                self.judged.add(setting, size, error[k], loss[k], values, own)
 
     def _standing(self, size: int) -> str:
         """Where things stand, in words."""
@@ -185,10 +187,9 @@ class Race:
 
     def problem(self, group: list[Setting]) -> BatchProblem:
         """Return the problem of settings of one form."""
-        dtype = self.held.rows.dtype
-        Cs = np.array([setting.C for setting in group], dtype=dtype)
-        gammas = np.array([self.units.gamma(setting.kernel) for setting in group], dtype=dtype)
-        cost = self.training.cost[self.learn].astype(dtype)
+        Cs = np.array([setting.C for setting in group])
+        gammas = np.array([self.units.gamma(setting.kernel) for setting in group])
+        cost = as_on(self.training.cost[self.learn], self.held.rows.like)
         return BatchProblem(self.source, cost, group[0].form, Cs, gammas)
 
     def _groups(self, settings: list[Setting]) -> Iterator[list[Setting]]:
@@ -204,7 +205,8 @@ class Race:
         known = [self.states[setting].arrays() for setting in group if setting in self.states]
         start = None
         if known:
-            start = Parameters(*(np.concatenate(arrays) for arrays in zip(*known, strict=True)))
+            xp = namespace(known[0][0])
+            start = Parameters(*(xp.concat(arrays, axis=0) for arrays in zip(*known, strict=True)))
         models = grown(problem, start, some, codes, terms, self.random)
         return models.parameters
 
@@ -213,7 +215,7 @@ class Race:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Errors, losses and scores of models on the rows held back."""
         rows = self.held.rows
-        cost = np.ones((len(problem.Cs), len(rows)), rows.dtype)
+        cost = np.ones((len(problem.Cs), len(rows)))
         gammas, used = problem.gammas, problem.used
         return judge(JointModels(rows, problem.form, cost, gammas, parameters, used), self.held)
 
@@ -272,7 +274,7 @@ class Race:
             if losses.mean() >= loss:
                 break
             error, loss, steps = errors.mean(), losses.mean(), 2 * steps
-            parameters, values = moved, scores[0].T
+            parameters, values = moved, scores[0, :, :].T
         return Finished(parameters, values, problem.used, taken)
 
     def _features(
@@ -316,11 +318,11 @@ def grown(
         wanted = terms - models.size
         count = min(wanted, GREEDY) if models.size < GREEDY else wanted
         draw = stratified_rows(codes, 4 * count if count <= GREEDY else count, random)
-        chosen = problem.source.take(random.permutation(draw)).X
-        dense = chosen.toarray() if hasattr(chosen, "toarray") else chosen
-        candidates = np.repeat(dense[None], len(models), axis=0)
+        chosen = problem.source.take(random.permutation(draw))
+        dense = chosen.dense(slice(None))
+        candidates = copied(broadcast(dense[None, :, :], (len(models), *dense.shape)))
         if count > GREEDY:
-            add_vectors(models, candidates[:, :count])
+            add_vectors(models, candidates[:, :count, :])
         elif grow(models, candidates, count) == 0:
             break
         solve_coefficients(models, max_steps=steps, tolerance=tolerance)

@@ -17,22 +17,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from zeronorm.kernels import Kernel
+from zeronorm.arrays import copied, is_numpy, namespace
 from zeronorm.learned.coefficients import solve_coefficients
 from zeronorm.learned.descent import AHEAD, descend, grow
 from zeronorm.learned.folds import Folds
-from zeronorm.learned.joint import Form, JointModels, Parameters
+from zeronorm.learned.joint import JointModels, Parameters
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.stochastic import Cycle, descend_in_cycles
 from zeronorm.learned.units import Units
 from zeronorm.model_selection import sparsest_good, standard_error
-
-#: Landmarks of the stand-in, and most steps of its coefficients.
-LANDMARKS, LANDMARK_STEPS = 100, 25
 
 #: Numbers of terms to try, in the stages after which it is decided what goes on; and how many
 #: settings do.
@@ -57,12 +55,11 @@ FEW_OUTPUTS, COARSE = 2, (0, 2, 4, 8, 16, 32, 64, 128, 256)
 #: Kernel values of the models that are learned at once, about.
 TOGETHER = 2**21
 
+#: The same on a device with memory of its own, which few models do not keep busy.
+DEVICE_TOGETHER = 2**26
+
 #: What counts as lowering the loss, and what the rule "loss" tolerates, in standard errors.
 WORTHWHILE, HALF = 0.25, 0.5
-
-#: Standard errors, of the difference, by which a choice must be above the stand-in to be doubtful;
-#: and the least difference.
-CLEARLY, FAR = 3.0, 0.01
 
 
 @dataclass
@@ -74,7 +71,7 @@ class Judged:
     errors: list[np.ndarray] = field(default_factory=list)
     losses: list[np.ndarray] = field(default_factory=list)
     #: Held-out values and parameters of the best model of each size, which alone may be chosen.
-    best: dict[int, tuple[int, list[np.ndarray], Parameters]] = field(default_factory=dict)
+    best: dict[int, tuple[int, list[Any], Parameters]] = field(default_factory=dict)
 
     @property
     def mean(self) -> np.ndarray:
@@ -96,7 +93,7 @@ class Judged:
         size: int,
         error: np.ndarray,
         loss: np.ndarray,
-        values: list[np.ndarray] | None = None,
+        values: list[Any] | None = None,
         parameters: Parameters | None = None,
     ) -> None:
         """Add a model; its values and parameters are kept if it is the best of its size."""
@@ -142,48 +139,6 @@ class Judged:
         }
 
 
-def judge_landmarks(
-    folds: Folds, units: Units, Cs: list[float], kernels: list[Kernel], n_jobs: int | None
-) -> tuple[Judged, float]:
-    """Cross-validate the stand-in for every pair of a C and a kernel.
-
-    The share of rows that are within the margin, support vectors, of the best comes with it.
-    """
-    results = Parallel(n_jobs=n_jobs)(
-        delayed(_judge_landmarks)(folds, units.gamma(kernel), kernel, Cs) for kernel in kernels
-    )
-    judged = Judged()
-    active = []
-    for kernel, of_kernel in zip(kernels, results, strict=True):
-        for C, error, loss, share in of_kernel:
-            judged.add(Setting(C, kernel), 0, error, loss)
-            active.append(share)
-    return judged, active[min(range(len(active)), key=judged.mean_loss)]
-
-
-def _judge_landmarks(
-    folds: Folds, gamma: float, kernel: Kernel, Cs: list[float]
-) -> list[tuple[float, np.ndarray, np.ndarray, float]]:
-    """Judge the SVM in the span of some landmarks, for growing C."""
-    form = Form(kernel.with_gamma(1.0))
-    folds = folds.seen_by(form)
-    rows = folds.shared.rows
-    count = min(LANDMARKS, int(folds.learn.sum(axis=1).min()))
-    landmarks = np.stack([folds.candidates(fold, count) for fold in range(len(folds))])
-    start = Parameters.nothing(len(folds), rows, form)
-    start.vectors = landmarks
-    start.weights = np.zeros((len(folds), count, rows.n_outputs), rows.dtype)
-    found = []
-    for C in Cs:
-        gammas = np.full(len(folds), gamma)
-        models = JointModels(rows, form, folds.costs([C]), gammas, start)
-        solve_coefficients(models, max_steps=LANDMARK_STEPS, tolerance=1e-4)
-        error, loss, _ = folds.judged(models)
-        found.append((C, error, loss, folds.active_rows(models)))
-        start = models.parameters
-    return found
-
-
 class Path:
     """Settings whose models grow together, and what was found of them.
 
@@ -212,8 +167,7 @@ class Path:
         self.states = dict.fromkeys(settings) | self.states
         groups = list(self._groups(settings, sizes[-1]))
         n_outputs, n_folds = self.folds.shared.rows.n_outputs, len(self.folds)
-
-        results = Parallel(n_jobs=self.n_jobs)(
+        results = Parallel(n_jobs=self.folds.workers(self.n_jobs))(
             delayed(_grow)(
                 self.folds.seen_by(group[0].form),
                 self.units,
@@ -261,12 +215,14 @@ class Path:
         known = [state.arrays() for state in states if state is not None]
         if not known:
             return None
-        return Parameters(*(np.concatenate(arrays) for arrays in zip(*known, strict=True)))
+        xp = namespace(known[0][0])
+        return Parameters(*(xp.concat(arrays, axis=0) for arrays in zip(*known, strict=True)))
 
     def _groups(self, settings: list[Setting], size: int) -> Iterator[list[Setting]]:
         """Put settings of the same form together, as many as may be learned at once."""
         columns = max(size, CANDIDATES) * len(self.folds) * len(self.folds.shared.rows)
-        count = max(1, TOGETHER // columns)
+        together = TOGETHER if is_numpy(self.folds.shared.rows.like) else DEVICE_TOGETHER
+        count = max(1, together // columns)
         forms = dict.fromkeys(setting.form for setting in settings)
         for form in forms:
             alike = [setting for setting in settings if setting.form == form]
@@ -309,7 +265,7 @@ def _grow(
     group: list[Setting],
     parameters: Parameters | None,
     sizes: tuple[int, ...],
-) -> list[tuple[int, Parameters, np.ndarray, np.ndarray, list[np.ndarray]]]:
+) -> list[tuple[int, Parameters, np.ndarray, np.ndarray, list[Any]]]:
     """Let the models of settings of one form grow through these sizes, and judge each."""
     costs = folds.costs([setting.C for setting in group])
     gammas = np.repeat([units.gamma(setting.kernel) for setting in group], len(folds))
@@ -319,8 +275,8 @@ def _grow(
         wanted = size - models.size
         if wanted > 0:
             count = max(CANDIDATES, CANDIDATES_EACH * wanted)
-            candidates = np.stack([folds.candidates(fold, count) for fold in range(len(folds))])
-            grow(models, np.tile(candidates, (len(group), 1, 1)), wanted)
+            candidates = folds.all_candidates(count)
+            grow(models, namespace(candidates).tile(candidates, (len(group), 1, 1)), wanted)
         if models.size < size:
             break
         if size == 0:
@@ -332,19 +288,6 @@ def _grow(
             solve_coefficients(models, max_steps=AHEAD, tolerance=TOLERANCE)
             descend_in_cycles(models, Cycle(CYCLE_STEPS))
         error, loss, values = folds.judged(models)
-        copied = Parameters(*(array.copy() for array in models.parameters.arrays()))
-        found.append((size, copied, error, loss, values))
+        kept = Parameters(*(copied(array) for array in models.parameters.arrays()))
+        found.append((size, kept, error, loss, values))
     return found
-
-
-def far_behind(judged: Judged, kept: int, stand_in: Judged) -> str | None:
-    """Return a sentence if the model that was chosen is far behind the stand-in, fold by fold."""
-    best = min(range(len(stand_in.errors)), key=stand_in.mean_loss)
-    difference = np.array(judged.errors[kept]) - np.array(stand_in.errors[best])
-    if difference.mean() <= max(FAR, CLEARLY * float(standard_error(difference))):
-        return None
-    return (
-        f"Few terms do not do here: with {judged.sizes[kept]} of them the cross-validated error is "
-        f"{100 * judged.mean[kept]:.1f} %, that of an SVM in the span of {LANDMARKS} training rows "
-        f"{100 * stand_in.mean[best]:.1f} %. Try rule='best', a larger n_terms, or an SVC."
-    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from zeronorm.base.training_set import TrainingRows
-from zeronorm.checks import check_positive
+from zeronorm.checks import check_integer, check_positive, is_integer
 from zeronorm.kernels import Kernel, resolve_gamma
 from zeronorm.learned.joint import Form
 
@@ -91,3 +91,24 @@ def values_of(name: str, value: Any) -> list[Any]:
             check_positive(f"Every {name}", one)
         return sorted(values)
     return [value]
+
+
+def check_form(kernel: Any, metric: Any, linear: Any, max_features: Any) -> None:
+    """Raise ValueError unless metric, linear and max_features go with the kernel."""
+    for name, value in (("metric", metric), ("linear", linear)):
+        if not (isinstance(value, bool) or isinstance(value, str) and value == "auto"):
+            raise ValueError(f"{name} must be 'auto', True or False; got {value!r}.")
+    if metric is True and kernel != "rbf":
+        raise ValueError(f"Only kernel='rbf' has a metric; got {kernel!r}.")
+    if max_features is not None:
+        check_integer("max_features", max_features, least=1)
+        if kernel != "rbf" or metric is False:
+            raise ValueError("max_features needs a metric: kernel='rbf', metric not False.")
+
+
+def check_splits(cv: Any) -> None:
+    """Raise ValueError unless it is a number of folds, or something that splits."""
+    if is_integer(cv):
+        check_integer("cv", cv, least=2)
+    elif isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
+        raise ValueError(f"cv must be an integer, a splitter or a list of splits; got {cv!r}.")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from zeronorm.arrays import is_numpy
 from zeronorm.base.training_set import TrainingRows
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.settings import LINEAR_FEATURES, Setting
@@ -66,7 +67,7 @@ def filled_columns(data: Any) -> np.ndarray:
 def is_wide(data: Any) -> bool:
     """Whether there are few rows, and fewer than features, and their axes fit into memory."""
     n_rows, n_features = data.shape
-    if n_rows >= n_features or n_rows > LINEAR_FEATURES:
+    if not is_numpy(data) or n_rows >= n_features or n_rows > LINEAR_FEATURES:
         return False
     return not sparse.issparse(data) or n_rows * len(filled_columns(data)) <= SPAN_ENTRIES
 

@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 
+from zeronorm.arrays import all_finite, as_on, take, to_numpy
 from zeronorm.learned.joint import Form, JointModels, Parameters, Used
 
 #: Rows of a batch.
@@ -47,6 +48,9 @@ RISE, FIRST, LAST = 0.2, 0.04, 0.001
 #: Rows that start and end of a cycle by batches are compared on; most times it is done again, with
 #: so much of the step size.
 COMPARED, ATTEMPTS, SMALLER = 8_000, 4, 0.25
+
+#: Steps after which it is seen whether the loss is finite: to look holds a device up.
+LOOK = 10
 
 #: Takes parameters, and gives objectives and gradient of every model on the rows of a step.
 Function = Callable[[Parameters], tuple[np.ndarray, Parameters]]
@@ -84,7 +88,7 @@ class Adam:
 
     def __init__(self, arrays: Any, sizes: Any) -> None:
         self.arrays, self.sizes, self.steps = arrays, sizes, 0
-        self.means = [0.0 * array for array in arrays]
+        self.means = [0.0 * array for array in arrays]  # beside them
         self.squares = [0.0 * array for array in arrays]
 
     def step(self, gradients: Any, share: float) -> None:
@@ -128,9 +132,9 @@ class BatchProblem:
 
     def on_rows(self, indices: np.ndarray, parameters: Parameters) -> JointModels:
         """Return the models on some rows, whose costs stand for all."""
-        cost = self.cost[indices] * (len(self.source) / len(indices))
-        costs = self.Cs[:, None] * cost
         rows = self.source.take(indices)
+        cost = take(self.cost, indices) * (len(self.source) / len(indices))
+        costs = as_on(self.Cs, rows.like)[:, None] * as_on(cost, rows.like)
         return JointModels(rows, self.form, costs, self.gammas, parameters, self.used)
 
     def take(self, models: np.ndarray) -> BatchProblem:
@@ -144,7 +148,7 @@ def descend_in_cycles(models: JointModels, cycle: Cycle) -> None:
     def move(some: np.ndarray, parameters: Parameters, smaller: Cycle) -> np.ndarray:
         part = models.take(some)
         indices = np.arange(len(some))
-        gammas = models.gamma[some]
+        gammas = to_numpy(take(models.gamma, some))
         run_cycle(lambda at: part.function(at, indices), parameters, gammas, smaller)
         return replace_parameters(part, parameters).objective()
 
@@ -238,12 +242,13 @@ def run_cycle(
     report: Callable[[float], Any] | None = None,
 ) -> None:
     """Take the steps of a cycle, in place, until the end or a loss that is not finite."""
-    length = 1.0 / np.sqrt(gammas * parameters.vectors.shape[2])
-    sizes = [STEP_SIZES[0] * length[:, None, None], *STEP_SIZES[1:]]
+    length = STEP_SIZES[0] / np.sqrt(gammas * parameters.vectors.shape[2])
+    vectors = parameters.vectors
+    sizes = [as_on(length[:, None, None], vectors, vectors.dtype), *STEP_SIZES[1:]]
     adam = Adam(parameters.arrays(), sizes)
     for step in range(cycle.steps):
         value, gradient = function(parameters)
-        if not np.isfinite(value).all():
+        if step % LOOK == 0 and not all_finite(value):
             return
         adam.step(gradient.arrays(), cycle.step_size(step))
         if report is not None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from zeronorm.arrays import as_on, cast, double, dtype_on, is_numpy, namespace, take, to_numpy
 from zeronorm.base.training_set import TrainingRows, learned_expansion, own_class_factors
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
@@ -24,7 +25,7 @@ class Units:
     """Rows become factor * (x - centre)."""
 
     factor: float
-    centre: np.ndarray | float
+    centre: Any
 
     @classmethod
     def of(cls, training: TrainingRows) -> Units:
@@ -33,7 +34,10 @@ class Units:
         factor = 1.0 if kernel.name == "linear" else float(np.sqrt(kernel.gamma))
         if kernel.name != "rbf" or sparse.issparse(training.data):
             return cls(factor, 0.0)  # no other kernel may be moved, and zeros must stay
-        return cls(factor, np.asarray(training.data.mean(axis=0)))
+        if is_numpy(training.data):
+            return cls(factor, np.asarray(training.data.mean(axis=0)))
+        total = namespace(training.data).sum(training.data, axis=0, dtype=double(training.data))
+        return cls(factor, total / training.data.shape[0])
 
     def gamma(self, kernel: Kernel) -> float:
         """Gamma of a kernel in these units."""
@@ -41,37 +45,50 @@ class Units:
 
     def rows(self, training: TrainingRows, indices: Any, dtype: Any) -> Rows:
         """Return some training rows in these units."""
-        data = training.data[indices]
-        data = data * self.factor if sparse.issparse(data) else (data - self.centre) * self.factor
+        data = take(training.data, indices)
+        if sparse.issparse(data):
+            data = data * self.factor
+        else:
+            data = (cast(data, double(data)) - self.centre) * self.factor
         targets = training.targets[indices]
         factors = own_class_factors(targets)
-        return Rows(data.astype(dtype), targets.T.astype(dtype), factors.T.astype(dtype))
+        outputs = (as_on(part.T, training.data, dtype) for part in (targets, factors))
+        return Rows(cast(data, dtype), *outputs)
 
     def expansion(self, models: JointModels, index: int, objective: float) -> KernelExpansion:
         """Return one of the models in the units of the features as given."""
         parameters, form = models.parameters, models.form
-        coef = models.coef()[index].astype(float)
+        centre = self.centre if isinstance(self.centre, float) else to_numpy(self.centre)
+        coef = _of_model(models.coef(), index)
         used = coef.any(axis=1)
-        vectors = parameters.vectors[index].astype(float)[used] / self.factor + self.centre
-        intercept = parameters.intercept[index].astype(float)
+        vectors = _of_model(parameters.vectors, index)[used] / self.factor + centre
+        intercept = _of_model(parameters.intercept, index)
         linear = None
         if form.linear:
             root = float(np.sqrt(form.linear)) * self.factor
-            linear = root * parameters.linear[index].astype(float)
-            if isinstance(self.centre, np.ndarray):
-                intercept = intercept - self.centre @ linear
-        widths = models.current_widths[index].astype(float) * self.factor**2
+            linear = root * _of_model(parameters.linear, index)
+            if isinstance(centre, np.ndarray):
+                intercept = intercept - centre @ linear
+        widths = _of_model(models.current_widths, index) * self.factor**2
         kernel = form.kernel.with_gamma(float(widths.mean())) if len(widths) else form.kernel
         if form.widths > 1:
             kernel = kernel.with_metric(widths / widths.mean())
         return learned_expansion(vectors, coef[used], intercept, kernel, objective, linear)
 
 
+def _of_model(arrays: Any, index: int) -> np.ndarray:
+    """Return the array of one model, in NumPy and in double precision."""
+    return to_numpy(arrays)[index].astype(float)
+
+
 class TrainingSource:
     """All training rows in the units of the learner, made block by block."""
 
     def __init__(self, training: TrainingRows, units: Units, dtype: Any = np.float64) -> None:
-        self.training, self.units, self.dtype = training, units, np.dtype(dtype)
+        self.training, self.units = training, units
+        self.dtype = dtype_on(dtype, training.data)
+        #: An array of the library, the device and the type of all numbers.
+        self.like = as_on(np.zeros(0, dtype), training.data)
         self.n_features, self.n_outputs = training.data.shape[1], training.targets.shape[1]
 
     def __len__(self) -> int:

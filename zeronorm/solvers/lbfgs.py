@@ -10,6 +10,9 @@ Each problem: the direction of Nocedal (1980) in the compact form of Byrd, Noced
 that does not fall ends the problem where it was lowest, so that none ends above its start. There is
 no search for longer steps: the variables should be scaled so that a step of one is about right.
 
+Points, gradients and memory are arrays of any library, and stay where they are; what is decided by,
+a few numbers for each problem, is NumPy's.
+
 Jorge Nocedal: Updating quasi-Newton matrices with limited storage. Mathematics of Computation 35
 (1980).
 
@@ -24,6 +27,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from zeronorm.arrays import as_on, copied, double, namespace, put, take, to_numpy, zeros
 
 #: Pairs of steps and gradient differences that are remembered.
 MEMORY = 10
@@ -44,9 +49,9 @@ CURVED, SMALLEST = 1e-8, 1e-250
 class Minima:
     """Where the problems ended: points, values, gradients, steps taken, and whether they rest."""
 
-    points: np.ndarray
+    points: Any
     values: np.ndarray
-    gradients: np.ndarray
+    gradients: Any
     steps: np.ndarray
     is_converged: np.ndarray
 
@@ -54,68 +59,91 @@ class Minima:
 class _Memory:
     """The last pairs of every problem, oldest first; those not yet there are zero."""
 
-    def __init__(self, n_problems: int, size: int, dtype: np.dtype) -> None:
-        self.steps = np.zeros((n_problems, MEMORY, size), dtype)
-        self.changes = np.zeros((n_problems, MEMORY, size), dtype)
+    def __init__(self, start: Any) -> None:
+        n_problems, size = start.shape
+        self.steps = zeros((n_problems, MEMORY, size), start)
+        self.changes = zeros((n_problems, MEMORY, size), start)
         self.products = np.zeros((n_problems, MEMORY, MEMORY))  # of steps and changes
         self.changes_gram = np.zeros((n_problems, MEMORY, MEMORY))
         self.scale = np.ones(n_problems)
 
-    def remember(self, problems: np.ndarray, step: np.ndarray, change: np.ndarray) -> None:
+    def remember(self, problems: np.ndarray, step: Any, change: Any) -> None:
         """Add a pair for each of these problems, where the function is convex along the step."""
-        along = np.einsum("bp,bp->b", step, change).astype(float)
-        size = np.einsum("bp,bp->b", change, change).astype(float)
+        along, size = _inner(step, change), _inner(change, change)
         is_curved = (along > CURVED * size) & (along > SMALLEST)
         if not is_curved.any():
             return
         which: Any = slice(None)
         if not is_curved.all() or len(problems) < len(self.scale):
-            which, step, change = problems[is_curved], step[is_curved], change[is_curved]
-        for pairs, new in ((self.steps, step), (self.changes, change)):
-            pairs[which, :-1] = pairs[which, 1:]
-            pairs[which, -1] = new
+            which = problems[is_curved]
+            step, change = take(step, is_curved), take(change, is_curved)
+        changes, steps = _shifted(self.changes, which, change), _shifted(self.steps, which, step)
         for table in (self.products, self.changes_gram):
             table[which, :-1, :-1] = table[which, 1:, 1:]
-        changes, steps = self.changes[which], self.steps[which]
-        self.products[which, :, -1] = (steps @ change[:, :, None])[:, :, 0]
-        self.products[which, -1, :] = (changes @ step[:, :, None])[:, :, 0]
-        row = (changes @ change[:, :, None])[:, :, 0]
+        self.products[which, :, -1] = to_numpy(steps @ change[:, :, None])[:, :, 0]
+        self.products[which, -1, :] = to_numpy(changes @ step[:, :, None])[:, :, 0]
+        row = to_numpy(changes @ change[:, :, None])[:, :, 0]
         self.changes_gram[which, :, -1] = self.changes_gram[which, -1, :] = row
         self.scale[which] = along[is_curved] / size[is_curved]
 
     def forget(self, problems: np.ndarray) -> None:
         """Start these problems anew."""
         for array in (self.steps, self.changes, self.products, self.changes_gram):
-            array[problems] = 0.0
+            put(array, problems, 0.0)
         self.scale[problems] = 1.0
 
-    def direction(self, problems: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    def direction(self, problems: np.ndarray, gradient: Any) -> Any:
         """Return minus the inverse Hessian estimate times the gradient."""
         # All of them need no copies.
         which = slice(None) if len(problems) == len(self.scale) else problems
-        steps, changes, scale = self.steps[which], self.changes[which], self.scale[which]
+        steps, changes = take(self.steps, which), take(self.changes, which)
+        scale = self.scale[which]
         products = self.products[which]
         upper = np.triu(products)
         diagonal = np.einsum("bmm->bm", products)
         np.einsum("bmm->bm", upper)[...] += diagonal == 0  # pairs not yet there
         column = gradient[:, :, None]
-        by_steps, by_changes = steps @ column, changes @ column
+        by_steps, by_changes = to_numpy(steps @ column), to_numpy(changes @ column)
         solved = np.linalg.solve(upper, by_steps)
         middle = np.einsum("bm,bmi->bmi", diagonal, solved)
         middle += scale[:, None, None] * (self.changes_gram[which] @ solved - by_changes)
         first = np.linalg.solve(np.swapaxes(upper, 1, 2), middle)
         # Small factors in the precision of the pairs, or those would be copied.
-        first = (-first).astype(gradient.dtype)
-        solved = (scale[:, None, None] * solved).astype(gradient.dtype)
-        moved = (np.swapaxes(steps, 1, 2) @ first)[:, :, 0]
-        moved += (np.swapaxes(changes, 1, 2) @ solved)[:, :, 0]
-        moved -= scale[:, None].astype(gradient.dtype) * gradient
+        xp, dtype = namespace(gradient), gradient.dtype
+        first = as_on(-first, gradient, dtype)
+        solved = as_on(scale[:, None, None] * solved, gradient, dtype)
+        moved = xp.matmul(xp.permute_dims(steps, (0, 2, 1)), first)[:, :, 0]
+        moved += xp.matmul(xp.permute_dims(changes, (0, 2, 1)), solved)[:, :, 0]
+        moved -= as_on(scale[:, None], gradient, dtype) * gradient
         return moved
 
 
+def _inner(one: Any, other: Any) -> np.ndarray:
+    """Inner product of the vectors of every problem."""
+    if isinstance(one, np.ndarray):
+        return np.einsum("bp,bp->b", one, other).astype(float)
+    xp = namespace(one)
+    return to_numpy(xp.astype(xp.sum(one * other, axis=1), double(one)))
+
+
+def _shifted(pairs: Any, which: Any, new: Any) -> Any:
+    """Put a vector for each of some problems behind the others, the oldest of which goes."""
+    if isinstance(pairs, np.ndarray):
+        pairs[which, :-1] = pairs[which, 1:]
+        pairs[which, -1] = new
+        return pairs[which]
+    xp = namespace(pairs)
+    moved = xp.concat([take(pairs, which)[:, 1:, :], new[:, None, :]], axis=1)
+    if isinstance(which, slice):
+        pairs[...] = moved
+    else:
+        put(pairs, which, moved)
+    return moved
+
+
 def minimise_together(
-    function: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
-    start: np.ndarray,
+    function: Callable[[Any, np.ndarray], tuple[Any, Any]],
+    start: Any,
     *,
     max_steps: int,
     tolerance: float,
@@ -127,40 +155,43 @@ def minimise_together(
     function : callable
         ``function(points, problems)`` returns values and gradients of the problems with these
         indices at these points.
-    start : ndarray of shape (n_problems, n_variables)
+    start : array of shape (n_problems, n_variables)
         Where to start.
     max_steps : int
         Most evaluations of each function after the first.
     tolerance : float
         A problem ends when its steps lower the value by less than this share of it.
     """
-    n_problems = len(start)
-    points, everything = start.copy(), np.arange(n_problems)
+    n_problems = start.shape[0]
+    points, everything = copied(start), np.arange(n_problems)
     values, gradients = function(points, everything)
-    values = np.asarray(values, dtype=float)
-    memory = _Memory(n_problems, start.shape[1], start.dtype)
+    values = np.array(to_numpy(values), dtype=float)
+    memory = _Memory(start)
     steps = np.zeros(n_problems, dtype=int)
     idle, refused = np.zeros(n_problems, dtype=int), np.zeros(n_problems, dtype=int)
     length = np.ones(n_problems)
-    directions, slopes = -gradients, -np.einsum("bp,bp->b", gradients, gradients).astype(float)
+    directions, slopes = -gradients, -_inner(gradients, gradients)
     is_converged = slopes == 0
     active = np.flatnonzero(~is_converged & np.isfinite(values))
     for _ in range(max_steps):
         if len(active) == 0:
             break
-        trial = points[active] + length[active, None].astype(start.dtype) * directions[active]
+        long = as_on(length[active, None], start, start.dtype)
+        trial = take(points, active) + long * take(directions, active)
         found, slope = function(trial, active)
-        found = np.asarray(found, dtype=float)
+        found = np.asarray(to_numpy(found), dtype=float)
         promised = length[active] * slopes[active]
         fell = found - values[active]
         is_good = fell <= ARMIJO * promised
         good, bad = active[is_good], active[~is_good]
         if len(good):
-            memory.remember(good, trial[is_good] - points[good], slope[is_good] - gradients[good])
+            moved, turned = take(trial, is_good), take(slope, is_good)
+            memory.remember(good, moved - take(points, good), turned - take(gradients, good))
             is_small = -fell[is_good] <= tolerance * np.abs(values[good])
             idle[good] = np.where(is_small, idle[good] + 1, 0)
-            points[good], values[good] = trial[is_good], found[is_good]
-            gradients[good] = slope[is_good]
+            put(points, good, moved)
+            put(gradients, good, turned)
+            values[good] = found[is_good]
             steps[good] += 1
             refused[good] = 0
             length[good] = 1.0
@@ -177,13 +208,16 @@ def minimise_together(
                 length[restarted] = 1.0
         turning = np.concatenate([good, bad[refused[bad] == REFUSED // 2]])
         if len(turning):
-            directions[turning] = memory.direction(turning, gradients[turning])
-            slopes[turning] = np.einsum("bp,bp->b", directions[turning], gradients[turning])
+            at = take(gradients, turning)
+            new = memory.direction(turning, at)
+            put(directions, turning, new)
+            slopes[turning] = _inner(new, at)
             uphill = turning[~(slopes[turning] < 0)]
             if len(uphill):
                 memory.forget(uphill)
-                directions[uphill] = -gradients[uphill]
-                slopes[uphill] = -np.einsum("bp,bp->b", gradients[uphill], gradients[uphill])
+                at = take(gradients, uphill)
+                put(directions, uphill, -at)
+                slopes[uphill] = -_inner(at, at)
         is_converged[active] = (idle[active] >= IDLE) | (slopes[active] >= 0)
         active = active[~is_converged[active] & (refused[active] < REFUSED)]
     return Minima(points, values, gradients, steps, is_converged)

@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 
 from zeronorm import __version__
+from zeronorm.base.placement import check_device
 from zeronorm.base.progress import progress_bar
 from zeronorm.tables.comparison import Plan, Rows, compare
 from zeronorm.tables.interruption import Interruption, ignore_signals, interruptible, start_workers
@@ -91,6 +92,10 @@ def fit(
     drop: Drop = [],  # noqa: B006 (typer copies it)
     category: Category = [],  # noqa: B006
     n_jobs: Processes = -1,
+    device: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Where the sparse classifier computes, e.g. cuda."),
+    ] = None,
     random_state: Annotated[int, typer.Option(min=0, help="Seed of folds and draws.")] = 0,
 ) -> None:
     """Compare a tuned SVC with a sparse classifier on DATA.csv, and save the sparse one.
@@ -100,6 +105,7 @@ def fit(
     """
     with _clean_end():
         _check_processes(n_jobs)
+        _check_device(device)
         if out is not None:
             _check_out(out, data)
         table, classes = _training_rows(data, target, folds)
@@ -109,7 +115,7 @@ def fit(
         _check_terms(terms, len(rows.y), folds)
         with _progress("choosing and fitting") as update:
             start_workers(n_jobs)
-            plan = Plan(folds, n_jobs, random_state, terms or "auto")
+            plan = Plan(folds, n_jobs, random_state, terms or "auto", device)
             results = compare(rows, plan, update)
         models = [
             TableModel.of_classes(target, classes.classes, r.final.encoder, r.final.classifier)
@@ -261,6 +267,13 @@ def _check_terms(terms: int | None, n_rows: int, folds: int) -> None:
 def _check_processes(n_jobs: int) -> None:
     if n_jobs == 0:
         raise TableError("--n-jobs 0 is no number of processes; take 1 or more, or -1.")
+
+
+def _check_device(device: str | None) -> None:
+    try:
+        check_device(device)
+    except (ImportError, ValueError) as error:
+        raise TableError(str(error)) from None
 
 
 def _check_out(out: Path, *inputs: Path) -> None:

@@ -87,12 +87,15 @@ class Plan:
         Seed of folds, draws and classifiers.
     n_terms : "auto" or int
         Terms of the sparse classifier.
+    device : str, optional
+        Where the sparse classifier computes, such as "cuda".
     """
 
     folds: int = 5
     n_jobs: int | None = None
     random_state: int = 0
     n_terms: Any = "auto"
+    device: str | None = None
 
 
 @dataclass(frozen=True)
@@ -185,7 +188,12 @@ def choose_svc(rows: Rows, plan: Plan) -> SVC:
 
 def make_sparse(rows: Rows, plan: Plan) -> SparseSVC:
     """Return a `SparseSVC`, which chooses in ``fit``."""
-    return SparseSVC(plan.n_terms, random_state=plan.random_state, n_jobs=plan.n_jobs)
+    return SparseSVC(
+        plan.n_terms,
+        random_state=plan.random_state,
+        n_jobs=plan.n_jobs,
+        device=plan.device,
+    )
 
 
 CONTENDERS = (
