@@ -53,6 +53,9 @@ KEPT, BLOCK = 2**23, 2**20
 #: many.
 DEVICE_KEPT, DEVICE_BLOCK = 2**28, 2**25
 
+#: With more columns than this the descent is taken up again, so many times, before Newton's method.
+FEW_COLUMNS, ROUNDS = 256, 8
+
 #: Steps of the descent before Newton's method, most steps of that, most times one is halved, and
 #: the share of the slope by which the value must fall.
 STEPS, NEWTON_STEPS, HALVINGS, ARMIJO = 30, 50, 30, 1e-4
@@ -208,31 +211,48 @@ class Coefficients:
         matrix = with_diagonal(matrix, 1.0)
         matrix[..., -1, -1] = 0.0
         for part, rows, features in self.blocks():
-            scores = transposed(point[:, :-1, :]) @ features + point[:, -1, :, None]
-            weight = self.models.cost[:, None, part] * rows.factors
-            weight = xp.where(scores * rows.targets < 1.0, weight, 0.0)
-            slope = weight * (scores - rows.targets)  # of targets -1 and +1
+            weight, slope = self._weight_and_slope(point, part, rows, features)
             design = xp.concat([features, xp.ones_like(features[:, :1, :])], axis=1)
             gradient += design @ transposed(slope)
             for output in range(point.shape[2]):
                 weighted = design * weight[:, None, output, :]
                 matrix[:, output, :, :] += weighted @ transposed(design)
-        # An intercept without a row within the margin has no curvature, and no slope either.
-        corner = matrix[..., -1, -1]
-        matrix[..., -1, -1] = corner + xp.where(corner > 0, 1e-12 * corner, 1.0)
+        matrix[..., -1, -1] = _with_curvature(matrix[..., -1, -1])
         return gradient, matrix
+
+    def _weight_and_slope(
+        self, point: Any, part: slice, rows: Rows, features: Any
+    ) -> tuple[Any, Any]:
+        """Second and first derivative of the loss by the scores (models, outputs, rows)."""
+        scores = transposed(point[:, :-1, :]) @ features + point[:, -1, :, None]
+        weight = self.models.cost[:, None, part] * rows.factors
+        weight = namespace(scores).where(scores * rows.targets < 1.0, weight, 0.0)
+        return weight, weight * (scores - rows.targets)  # of targets -1 and +1
 
     def gap(self, value: Any, point: Any) -> np.ndarray:
         """Bound on the distance of each model from its minimum, as a share of its value.
 
         With an intercept that is not quite the best, the bound is for the best one, by a step.
         """
-        xp, (gradient, matrix) = namespace(point), self._second_order(point)
-        by_intercept = gradient[:, -1, :] / matrix[..., -1, -1]
-        gradient[:, :-1, :] -= transposed(matrix[:, :, -1, :-1]) * by_intercept[:, None, :]
+        xp, gradient = namespace(point), copied(point)
+        gradient[:, -1, :] = 0.0
+        mixed, corner = 0.0 * point[:, :-1, :], 0.0 * point[:, -1, :]  # derivatives by intercepts
+        for part, rows, features in self.blocks():
+            weight, slope = self._weight_and_slope(point, part, rows, features)
+            gradient[:, :-1, :] += features @ transposed(slope)
+            gradient[:, -1, :] += xp.sum(slope, axis=2)
+            mixed += features @ transposed(weight)
+            corner += xp.sum(weight, axis=2)
+        by_intercept = gradient[:, -1, :] / _with_curvature(corner)
+        gradient[:, :-1, :] -= mixed * by_intercept[:, None, :]
         total = at_least(xp.sum(value, axis=1), float(np.finfo(float).tiny))
-        own = 0.5 * xp.sum(by_intercept**2 * matrix[..., -1, -1], axis=1)
+        own = 0.5 * xp.sum(by_intercept**2 * corner, axis=1)
         return to_numpy((0.5 * squared_norms(gradient[:, :-1, :]) + own) / total)
+
+
+def _with_curvature(corner: Any) -> Any:
+    """Return second derivatives by intercepts; one of no row within the margin has no slope."""
+    return corner + namespace(corner).where(corner > 0, 1e-12 * corner, 1.0)
 
 
 def solve_coefficients(models: JointModels, *, max_steps: int, tolerance: float) -> None:
@@ -243,10 +263,16 @@ def solve_coefficients(models: JointModels, *, max_steps: int, tolerance: float)
 def certify(models: JointModels, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
     """Solve the coefficients to a relative gap; objectives and the gaps reached come back."""
     problem = Coefficients(models)
-    problem.descend(STEPS, 0.0)
-    point = problem.point()
-    value = problem.values(point)
-    for _ in range(NEWTON_STEPS):
+    for _ in range(ROUNDS):
+        problem.descend(STEPS, 0.0)
+        point = problem.point()
+        value = problem.values(point)
+        gap = problem.gap(value, point)
+        if problem.n_columns <= FEW_COLUMNS or (gap <= tolerance).all():
+            break
+    # A Newton step of many columns takes longer than a round of the descent, and more memory.
+    is_done = problem.n_columns > FEW_COLUMNS and bool((gap <= tolerance).all())
+    for _ in range(0 if is_done else NEWTON_STEPS):
         before = value
         value, point = problem.newton_step(value, point)
         gap = problem.gap(value, point)

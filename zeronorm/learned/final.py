@@ -182,7 +182,7 @@ class _Fit:
         training, C = self.training, self.setting.C
         source = batch_source(training, self.units, self.dtype)
         Cs, cost = np.array([C]), training.cost
-        problem = BatchProblem(source, cost, models.form, Cs, models.gamma, models.used)
+        problem = BatchProblem(source, cost, models.form, Cs, np.array([self.gamma]), models.used)
         cycle = Cycle(steps, LARGE_BATCH)
         models.parameters = descend_by_batches(problem, models.parameters, cycle, self.random)
         self.n_steps = steps

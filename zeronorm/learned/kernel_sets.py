@@ -27,6 +27,7 @@ from zeronorm.arrays import (
     namespace,
     take,
     transposed,
+    triangular_inverse,
     with_diagonal,
 )
 from zeronorm.distances import squared_norms
@@ -225,7 +226,7 @@ def factors(matrix: Any, share: float | None = None) -> tuple[Any, Any]:
         ridged = with_diagonal(ridged, diagonal(ridged) + ridge)
         factor = cholesky(ridged)
         if factor is not None:
-            return factor, xp.linalg.inv(factor)
+            return factor, triangular_inverse(factor)
         if not all_finite(ridged) or share > LARGEST_RIDGE:
             raise ValueError(
                 "The data are too badly scaled for this kernel and C: standardise the "
