@@ -18,7 +18,7 @@ within the margin, so that few steps are needed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -53,12 +53,27 @@ KEPT, BLOCK = 2**23, 2**20
 #: many.
 DEVICE_KEPT, DEVICE_BLOCK = 2**28, 2**25
 
-#: With more columns than this the descent is taken up again, so many times, before Newton's method.
-FEW_COLUMNS, ROUNDS = 256, 8
-
 #: Steps of the descent before Newton's method, most steps of that, most times one is halved, and
 #: the share of the slope by which the value must fall.
 STEPS, NEWTON_STEPS, HALVINGS, ARMIJO = 30, 50, 30, 1e-4
+
+#: Beyond so many columns the products of Newton's method are made in single precision, which is
+#: enough for a direction, until it finds none.
+FEW_COLUMNS = 128
+
+
+@dataclass
+class SecondOrder:
+    """Derivatives by weights and intercept of each output.
+
+    ``gradient`` (models, columns + 1, outputs), ``matrix`` (models, outputs, columns + 1, columns +
+    1), and of the second ones those by intercept and weights, and by intercept twice, of all rows.
+    """
+
+    gradient: Any
+    matrix: Any
+    mixed: Any
+    corner: Any
 
 
 class Coefficients:
@@ -175,11 +190,11 @@ class Coefficients:
         self.accept(transposed(inverse) @ xp.reshape(done.points, start.shape))
         return done.values
 
-    def newton_step(self, value: Any, point: Any) -> tuple[Any, Any]:
+    def newton_step(self, value: Any, point: Any, order: SecondOrder) -> tuple[Any, Any]:
         """Take a Newton step for each output, halved until its value falls; values and point."""
-        xp, (gradient, matrix) = namespace(point), self._second_order(point)
-        step = xp.linalg.solve(matrix, transposed(gradient)[..., None])[..., 0]
-        descent = xp.sum(step * transposed(gradient), axis=2)
+        xp, gradient = namespace(point), transposed(order.gradient)
+        step = xp.linalg.solve(order.matrix, gradient[..., None])[..., 0]
+        descent = xp.sum(step * gradient, axis=2)
         length = xp.ones_like(descent)
         for _ in range(HALVINGS):
             trial = point - transposed(length[:, :, None] * step)
@@ -202,23 +217,27 @@ class Coefficients:
             total = total + 0.5 * xp.sum(weight * slack * slack, axis=2)
         return total
 
-    def _second_order(self, point: Any) -> tuple[Any, Any]:
-        """Gradient (models, columns + 1, outputs), and the second derivatives of each output."""
+    def second_order(self, point: Any, dtype: Any) -> SecondOrder:
+        """Differentiate the objective of each output twice; the products in this precision."""
         xp, gradient = namespace(point), copied(point)
         gradient[:, -1, :] = 0.0
-        size = point.shape[1]
-        matrix = zeros((point.shape[0], point.shape[2], size, size), point, np.float64)
+        mixed, corner = 0.0 * point[:, :-1, :], 0.0 * point[:, -1, :]
+        (n_models, size, n_outputs) = point.shape
+        matrix = zeros((n_models, n_outputs, size, size), point, np.float64)
         matrix = with_diagonal(matrix, 1.0)
-        matrix[..., -1, -1] = 0.0
         for part, rows, features in self.blocks():
             weight, slope = self._weight_and_slope(point, part, rows, features)
-            design = xp.concat([features, xp.ones_like(features[:, :1, :])], axis=1)
-            gradient += design @ transposed(slope)
-            for output in range(point.shape[2]):
-                weighted = design * weight[:, None, output, :]
-                matrix[:, output, :, :] += weighted @ transposed(design)
-        matrix[..., -1, -1] = _with_curvature(matrix[..., -1, -1])
-        return gradient, matrix
+            gradient[:, :-1, :] += features @ transposed(slope)
+            gradient[:, -1, :] += xp.sum(slope, axis=2)
+            mixed += features @ transposed(weight)
+            corner += xp.sum(weight, axis=2)
+            for model, columns in enumerate(cast(features, dtype)):
+                for output in range(n_outputs):
+                    squares = _weighted_squares(columns, weight[model, output, :])
+                    matrix[model, output, :-1, :-1] += squares
+        matrix[..., -1, :-1] = matrix[..., :-1, -1] = transposed(mixed)
+        matrix[..., -1, -1] = _with_curvature(corner)
+        return SecondOrder(gradient, matrix, mixed, corner)
 
     def _weight_and_slope(
         self, point: Any, part: slice, rows: Rows, features: Any
@@ -229,25 +248,25 @@ class Coefficients:
         weight = namespace(scores).where(scores * rows.targets < 1.0, weight, 0.0)
         return weight, weight * (scores - rows.targets)  # of targets -1 and +1
 
-    def gap(self, value: Any, point: Any) -> np.ndarray:
+    def gap(self, value: Any, order: SecondOrder) -> np.ndarray:
         """Bound on the distance of each model from its minimum, as a share of its value.
 
         With an intercept that is not quite the best, the bound is for the best one, by a step.
         """
-        xp, gradient = namespace(point), copied(point)
-        gradient[:, -1, :] = 0.0
-        mixed, corner = 0.0 * point[:, :-1, :], 0.0 * point[:, -1, :]  # derivatives by intercepts
-        for part, rows, features in self.blocks():
-            weight, slope = self._weight_and_slope(point, part, rows, features)
-            gradient[:, :-1, :] += features @ transposed(slope)
-            gradient[:, -1, :] += xp.sum(slope, axis=2)
-            mixed += features @ transposed(weight)
-            corner += xp.sum(weight, axis=2)
-        by_intercept = gradient[:, -1, :] / _with_curvature(corner)
-        gradient[:, :-1, :] -= mixed * by_intercept[:, None, :]
+        xp, gradient = namespace(value), order.gradient
+        by_intercept = gradient[:, -1, :] / _with_curvature(order.corner)
+        by_weights = gradient[:, :-1, :] - order.mixed * by_intercept[:, None, :]
         total = at_least(xp.sum(value, axis=1), float(np.finfo(float).tiny))
-        own = 0.5 * xp.sum(by_intercept**2 * corner, axis=1)
-        return to_numpy((0.5 * squared_norms(gradient[:, :-1, :]) + own) / total)
+        own = 0.5 * xp.sum(by_intercept**2 * order.corner, axis=1)
+        return to_numpy((0.5 * squared_norms(by_weights) + own) / total)
+
+
+def _weighted_squares(columns: Any, weight: Any) -> Any:
+    """Return the sum of w x x' over the rows x within the margin, of their columns (m x n)."""
+    xp, root = namespace(columns), cast(weight**0.5, columns.dtype)
+    (active,) = xp.nonzero(root)
+    scaled = xp.take(columns, active, axis=1) * xp.take(root, active)
+    return scaled @ scaled.T  # of a matrix and its own transpose BLAS makes a half
 
 
 def _with_curvature(corner: Any) -> Any:
@@ -263,20 +282,20 @@ def solve_coefficients(models: JointModels, *, max_steps: int, tolerance: float)
 def certify(models: JointModels, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
     """Solve the coefficients to a relative gap; objectives and the gaps reached come back."""
     problem = Coefficients(models)
-    for _ in range(ROUNDS):
+    if problem.kept is not None:  # else each of its steps would make the features again
         problem.descend(STEPS, 0.0)
-        point = problem.point()
-        value = problem.values(point)
-        gap = problem.gap(value, point)
-        if problem.n_columns <= FEW_COLUMNS or (gap <= tolerance).all():
-            break
-    # A Newton step of many columns takes longer than a round of the descent, and more memory.
-    is_done = problem.n_columns > FEW_COLUMNS and bool((gap <= tolerance).all())
-    for _ in range(0 if is_done else NEWTON_STEPS):
+    point = problem.point()
+    value = problem.values(point)
+    dtype: Any = np.float32 if problem.n_columns > FEW_COLUMNS else np.float64
+    order = problem.second_order(point, dtype)
+    for _ in range(NEWTON_STEPS):
         before = value
-        value, point = problem.newton_step(value, point)
-        gap = problem.gap(value, point)
-        if (gap <= tolerance).all() or bool(namespace(value).all(value == before)):
+        value, point = problem.newton_step(value, point, order)
+        is_stuck = bool(namespace(value).all(value == before))
+        was_exact, dtype = dtype is np.float64, np.float64 if is_stuck else dtype
+        order = problem.second_order(point, dtype)
+        gap = problem.gap(value, order)
+        if (gap <= tolerance).all() or is_stuck and was_exact:
             break
     problem.accept(point)
     models.values = to_numpy(value).sum(axis=1)
