@@ -37,7 +37,7 @@ from zeronorm.learned.units import TrainingSource, Units
 CYCLES, LARGE_BATCH = 3, 4_000
 
 #: A descent whose last steps lower the objective by this share, each, is not near its end.
-FALLING = 0.003
+FALLING = 0.001
 
 #: The vectors of a fit without starts grow by so much at a time.
 DOUBLING = 2
