@@ -73,7 +73,7 @@ class SparseSVC(KernelClassifier):
         Most features that the model may use; there is a metric then.
     rule : {"loss", "one_se", "paired_se", "best"}, default="loss"
         Which size to keep. "loss": the smallest whose loss on held-out rows, the error and half a
-        hinge that is cut off at two, is within half a standard error of the lowest, fold by fold.
+        hinge that is cut off at two, is within a quarter of a standard error of the lowest, fold by fold.
         "one_se": the smallest within one standard error of the lowest error; "paired_se": within
         one standard error of the fold-by-fold difference from it; "best": that with the lowest
         error.

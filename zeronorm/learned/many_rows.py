@@ -50,7 +50,7 @@ FIRST_TERMS, ROUNDS = 32, ((100, 5), (300, 2))
 SIZE_STEPS = 400
 
 #: Twice as many terms must lower the loss by this share.
-WORTHWHILE = 0.02
+WORTHWHILE = 0.025
 
 #: Steps of the first of the last cycles; each has twice as many as the one before, and all together
 #: have so many for each step of max_iter.
@@ -220,10 +220,15 @@ class Race:
         return judge(JointModels(rows, problem.form, cost, gammas, parameters, used), self.held)
 
     def best(self, size: int, count: int) -> list[Setting]:
-        """Return the settings with the lowest errors of a size."""
+        """Return the settings with the lowest losses of a size, the best of each form first.
+
+        A metric is learned slowly, and ahead only in the end.
+        """
         indices = [i for i, one in enumerate(self.judged.sizes) if one == size]
-        ranked = sorted(indices, key=self.judged.mean_loss)
-        return list(dict.fromkeys(self.judged.settings[i] for i in ranked))[:count]
+        ranked = [self.judged.settings[i] for i in sorted(indices, key=self.judged.mean_loss)]
+        of_each_form = {setting.form: setting for setting in reversed(ranked)}
+        first = [setting for setting in ranked if of_each_form[setting.form] == setting]
+        return list(dict.fromkeys((*first, *ranked)))[:count]
 
     def of_size(self, size: int, update: Callable[[float, str], Any]) -> int:
         """Choose a setting for a given size; the index among what was judged."""

@@ -44,7 +44,7 @@ MANY_TERMS = 10_000
 STEPS, FEW_STEPS, FEW_TERMS, TOLERANCE = 40, 25, 4, 1e-5
 
 #: From so many terms on, a cycle of so many steps (``stochastic.py``).
-CYCLE_TERMS, CYCLE_STEPS = 8, 100
+CYCLE_TERMS, CYCLE_STEPS = 8, 60
 
 #: Rows among which new vectors are looked for, at least, and for each vector to come.
 CANDIDATES, CANDIDATES_EACH = 32, 4
@@ -59,7 +59,7 @@ TOGETHER = 2**21
 DEVICE_TOGETHER = 2**26
 
 #: What counts as lowering the loss, and what the rule "loss" tolerates, in standard errors.
-WORTHWHILE, HALF = 0.25, 0.5
+WORTHWHILE, QUARTER = 0.25, 0.25
 
 
 @dataclass
@@ -122,7 +122,7 @@ class Judged:
         indices = [self.best[size][0] for size in sorted(self.best)]
         lowest = self.losses[min(indices, key=self.mean_loss)]
         behind = ((i, self.losses[i] - lowest) for i in indices)
-        return next(i for i, more in behind if more.mean() <= HALF * float(standard_error(more)))
+        return next(i for i, more in behind if more.mean() <= QUARTER * float(standard_error(more)))
 
     def best_of_each_size(self) -> dict[str, np.ndarray]:
         """Size, error, standard error and setting of the most accurate model of each size."""
