@@ -22,7 +22,7 @@ $(BENCH): EXTRAS := [bench]
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 DEMO := build/demo
 
-.PHONY: help demo test floors lint format papers golden sweep fuzz bench bench-quick check-results clean
+.PHONY: help demo test floors devices lint format papers golden sweep fuzz bench bench-quick check-results clean
 
 # Two pips in one .venv get in each other's way.
 .NOTPARALLEL:
@@ -60,6 +60,12 @@ floors:
 	$(PYTHON) -m venv $(FLOORS)
 	$(FLOORS)/bin/python -m pip install --quiet . $$($(PYTHON) -c '$(PINS)')
 	$(ONE_THREAD) $(FLOORS)/bin/python -m pytest -n 2
+
+# SparseSVC on arrays of other libraries; PyTorch is large, so that `make test` does without it.
+devices: $(TEST)
+	$(BIN)/python -m pip install -q '.[gpu]' array-api-strict
+	SCIPY_ARRAY_API=1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/test_arrays.py \
+		tests/classifiers/test_sparse_svc_devices.py tests/learned/test_stochastic.py
 
 lint: $(LINT)
 	$(BIN)/ruff check .

@@ -76,7 +76,7 @@ PARAMETERS = {
     "random_state": ([0, 2**32 - 1], [-1, "seed", 2.5]),
     "rkhs_weight": ([0.0, 1e-300, 1e-12, 1.0, 1e12, 1e300], [-1.0, np.nan, None]),
     "linear": (["auto", True, False], ["yes", None, 1]),
-    "device": ([None], [3, "", "no such device"]),
+    "device": ([None, "cpu"], [3, True]),
     "max_features": ([None, 1, 3, 100], [0, -1, 2.5, "all"]),
     "metric": (["auto", True, False], ["yes", None, 1]),
     "rule": (["one_se", "paired_se", "best"], ["smallest", None, 3]),

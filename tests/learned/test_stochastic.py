@@ -1,5 +1,7 @@
 """Descent by Adam, on all rows and by batches, against L-BFGS and finite differences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_moons
@@ -121,6 +123,24 @@ def test_batches_stand_for_all_rows():
     assert np.isclose(np.mean([value for value, _ in parts]), whole[0][0])
     for i, array in enumerate(whole[1].arrays()):
         assert np.allclose(np.mean([part.arrays()[i] for _, part in parts], axis=0), array)
+
+
+@pytest.mark.parametrize("library", ["array_api_strict", "torch"])
+def test_the_same_steps_in_other_libraries(library):
+    xp = pytest.importorskip(library)
+    pytest.importorskip("array_api_compat")
+    X, y = make_moons(90, noise=0.2, random_state=0)
+    problem = problem_of(X, y, widths=2)
+    start = start_of(problem, 3)
+    rows = problem.source
+    moved = Rows(*(xp.asarray(array) for array in (rows.X, rows.targets, rows.factors)))
+    there = replace(problem, source=moved, cost=xp.asarray(problem.cost))
+    start_there = Parameters(*(xp.asarray(array) for array in start.arrays()))
+    cycle = Cycle(25, 30)
+    ours = descend_by_batches(problem, start, cycle, np.random.RandomState(0))
+    theirs = descend_by_batches(there, start_there, cycle, np.random.RandomState(0))
+    for one, other in zip(ours.arrays(), theirs.arrays(), strict=True):
+        assert np.allclose(one, np.asarray(other), atol=1e-6)
 
 
 def test_new_vectors_do_not_change_the_function():

@@ -73,10 +73,10 @@ class SparseSVC(KernelClassifier):
         Most features that the model may use; there is a metric then.
     rule : {"loss", "one_se", "paired_se", "best"}, default="loss"
         Which size to keep. "loss": the smallest whose loss on held-out rows, the error and half a
-        hinge that is cut off at two, is within a quarter of a standard error of the lowest, fold by fold.
-        "one_se": the smallest within one standard error of the lowest error; "paired_se": within
-        one standard error of the fold-by-fold difference from it; "best": that with the lowest
-        error.
+        hinge that is cut off at two, is within a quarter of a standard error of the lowest, fold
+        by fold. "one_se": the smallest within one standard error of the lowest error; "paired_se":
+        within one standard error of the fold-by-fold difference from it; "best": that with the
+        lowest error.
     cv : int, splitter or iterable of splits, default=5
         Number of folds, or how to split, as in :class:`~sklearn.model_selection.GridSearchCV`.
     class_weight : dict or "balanced", optional
@@ -84,8 +84,8 @@ class SparseSVC(KernelClassifier):
     tol : float, default=1e-4
         Relative gap between the objective and its minimum over the coefficients.
     max_iter : int, default=200
-        Most steps of the final fit with all the vectors; half of it on each larger sample of many
-        rows.
+        Most steps of the final fit with all the vectors, after three times as many of Adam from
+        eight terms on; by mini-batches, twelve times as many.
     n_init : int, default=2
         Number of starts of the final fit; the one with the lowest objective is kept.
     random_state : int, RandomState instance or None, default=None
@@ -148,10 +148,11 @@ class SparseSVC(KernelClassifier):
 
     Notes
     -----
-    For the choices folds share at most 2 500 rows, and are judged by up to 5 000 others besides;
-    the final fit learns the vectors on up to 32 000 rows and their coefficients on all. Features
-    should be on one scale (for example by ``StandardScaler``), as for any such kernel.
-    Probabilities come from the held-out rows of that cross-validation; where nothing is chosen,
+    For the choices folds share at most 2 500 rows, and are judged by up to 5 000 others besides.
+    From 10 000 rows on, models with more numbers than a fold has rows are learned by mini-batches
+    of all rows, and judged by some that are held back. The final coefficients are solved on all.
+    Features should be on one scale (for example by ``StandardScaler``), as for any such kernel.
+    Probabilities come from the rows that the choice was judged by; where nothing is chosen,
     :class:`~sklearn.calibration.CalibratedClassifierCV` makes them.
 
     References
