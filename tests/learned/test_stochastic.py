@@ -46,10 +46,10 @@ def objective(problem, parameters):
     return float(problem.on_rows(np.arange(len(problem.source)), parameters).objective()[0])
 
 
-@pytest.mark.parametrize("batch", [100, 10_000])
+@pytest.mark.parametrize("batch", [200, 10_000])
 @pytest.mark.parametrize("n_classes", [2, 10])
 def test_reaches_the_objective_of_all_rows(n_classes, batch):
-    X, y = make_blobs(400, 4, centers=n_classes, cluster_std=2.0, random_state=0)
+    X, y = make_blobs(400, 4, centers=n_classes, cluster_std=4.0, random_state=0)
     problem = problem_of(X, y, widths=4)
     start = start_of(problem, 6)
     models = problem.on_rows(np.arange(len(X)), start.copy())

@@ -49,8 +49,9 @@ FIRST_TERMS, ROUNDS = 32, ((100, 5), (300, 2))
 #: Steps with each further size.
 SIZE_STEPS = 400
 
-#: Twice as many terms must lower the loss by this share.
-WORTHWHILE = 0.025
+#: Twice as many terms must lower the loss by this share; and by the other to be more than so many:
+#: thousands are slow to learn and to serve.
+WORTHWHILE, MANY_WORTHWHILE, MANY_TERMS = 0.025, 0.1, 500
 
 #: Steps of the first of the last cycles; each has twice as many as the one before, and all together
 #: have so many for each step of max_iter.
@@ -249,12 +250,13 @@ class Race:
         kept = self.of_size(size, within(update, 0.0, 0.3))
         settings, share = self.best(size, ROUNDS[-1][1]), 0.3
         while 2 * size <= most:
-            size, part = 2 * size, 0.5 * (1.0 - share)
+            size = MANY_TERMS if size < MANY_TERMS < 2 * size else 2 * size
+            part = 0.5 * (1.0 - share)
             self.advance(settings, size, SIZE_STEPS, within(update, share, part))
             share += part
             last = self.judged.best[size][0]
             before, after = self.judged.mean_loss(kept), self.judged.mean_loss(last)
-            if after > (1.0 - WORTHWHILE) * before:
+            if after > (1.0 - (WORTHWHILE if size <= MANY_TERMS else MANY_WORTHWHILE)) * before:
                 break
             kept = last
         return kept

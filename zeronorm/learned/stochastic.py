@@ -36,8 +36,9 @@ from zeronorm.learned.joint import Form, JointModels, Parameters, Used
 #: Rows of a batch.
 BATCH = 1_000
 
-#: Step sizes of vectors, weights, intercept, linear part and log widths.
-STEP_SIZES = (0.3, 1.0, 1.0, 0.3, 0.02)
+#: Step sizes of vectors, weights, intercept, linear part and log widths; and that of the last by
+#: batches. Few rows tell little of widths, and models with long steps fit their noise.
+STEP_SIZES, BATCH_WIDTHS = (0.3, 1.0, 1.0, 0.3, 0.02), 0.2
 
 #: Running means of gradients and of their squares keep this much.
 MEAN_SHARE, SQUARE_SHARE = 0.9, 0.99
@@ -188,7 +189,7 @@ def descend_by_batches(
         def function(at: Parameters) -> tuple[np.ndarray, Parameters]:
             return part.on_rows(next(batches), at).function(at, indices)
 
-        run_cycle(function, moved, part.gammas, smaller, report)
+        run_cycle(function, moved, part.gammas, smaller, BATCH_WIDTHS, report)
         return part.on_rows(compared, moved).objective()
 
     before = problem.on_rows(compared, parameters).objective()
@@ -239,12 +240,13 @@ def run_cycle(
     parameters: Parameters,
     gammas: np.ndarray,
     cycle: Cycle,
+    log_widths: float = STEP_SIZES[-1],
     report: Callable[[float], Any] | None = None,
 ) -> None:
     """Take the steps of a cycle, in place, until the end or a loss that is not finite."""
     length = STEP_SIZES[0] / np.sqrt(gammas * parameters.vectors.shape[2])
     vectors = parameters.vectors
-    sizes = [as_on(length[:, None, None], vectors, vectors.dtype), *STEP_SIZES[1:]]
+    sizes = [as_on(length[:, None, None], vectors, vectors.dtype), *STEP_SIZES[1:-1], log_widths]
     adam = Adam(parameters.arrays(), sizes)
     for step in range(cycle.steps):
         value, gradient = function(parameters)
