@@ -63,7 +63,7 @@ floors:
 
 # SparseSVC on arrays of other libraries; PyTorch is large, so that `make test` does without it.
 devices: $(TEST)
-	$(BIN)/python -m pip install -q '.[gpu]' array-api-strict
+	$(BIN)/python -m pip install -q -e '.[gpu]' array-api-strict
 	SCIPY_ARRAY_API=1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/test_arrays.py \
 		tests/classifiers/test_sparse_svc_devices.py tests/learned/test_stochastic.py
 
