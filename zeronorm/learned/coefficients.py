@@ -222,7 +222,7 @@ class Coefficients:
         xp, gradient = namespace(point), copied(point)
         gradient[:, -1, :] = 0.0
         mixed, corner = 0.0 * point[:, :-1, :], 0.0 * point[:, -1, :]
-        (n_models, size, n_outputs) = point.shape
+        n_models, size, n_outputs = point.shape
         matrix = zeros((n_models, n_outputs, size, size), point, np.float64)
         matrix = with_diagonal(matrix, 1.0)
         for part, rows, features in self.blocks():
@@ -231,10 +231,11 @@ class Coefficients:
             gradient[:, -1, :] += xp.sum(slope, axis=2)
             mixed += features @ transposed(weight)
             corner += xp.sum(weight, axis=2)
-            for model, columns in enumerate(cast(features, dtype)):
+            columns = cast(features, dtype)
+            for model in range(n_models):
                 for output in range(n_outputs):
-                    squares = _weighted_squares(columns, weight[model, output, :])
-                    matrix[model, output, :-1, :-1] += squares
+                    squares = _weighted_squares(columns[model, :, :], weight[model, output, :])
+                    matrix[model, output, :-1, :-1] += cast(squares, matrix.dtype)
         matrix[..., -1, :-1] = matrix[..., :-1, -1] = transposed(mixed)
         matrix[..., -1, -1] = _with_curvature(corner)
         return SecondOrder(gradient, matrix, mixed, corner)
