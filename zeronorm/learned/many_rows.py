@@ -273,7 +273,7 @@ class Race:
         taken, steps = 0, LAST_STEPS
         while taken < max_steps:
             steps = min(steps, max_steps - taken)
-            text = f"{size} terms, error {error:.4f}, loss {loss:.4f} on rows held back"
+            text = f"{size} terms, error {error:.4f} on rows held back"
             inner = within(update, taken / max_steps, steps / max_steps, text)
             moved = descend_by_batches(problem, parameters, Cycle(steps), self.random, inner)
             errors, losses, scores = self._judged(problem, moved)
@@ -292,6 +292,8 @@ class Race:
         max_features: int | None,
     ) -> tuple[Used | None, Parameters]:
         """Return which features are needed, found on some of the rows, and parameters for them."""
+        if setting.widths <= 1 and max_features is None:
+            return None, parameters
         some = stratified_rows(self.training.codes[self.learn], FEATURE_ROWS, self.random)
         models = problem.on_rows(some, parameters)
         models.values = models.objective()

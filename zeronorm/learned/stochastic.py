@@ -151,7 +151,8 @@ def descend_in_cycles(models: JointModels, cycle: Cycle) -> None:
         indices = np.arange(len(some))
         gammas = to_numpy(take(models.gamma, some))
         run_cycle(lambda at: part.function(at, indices), parameters, gammas, smaller)
-        return replace_parameters(part, parameters).objective()
+        part.parameters = parameters
+        return part.objective()
 
     before = models.objective()
     models.parameters, models.values = _never_above(move, models.parameters, before, cycle)
@@ -255,8 +256,3 @@ def run_cycle(
         adam.step(gradient.arrays(), cycle.step_size(step))
         if report is not None:
             report((step + 1) / cycle.steps)
-
-
-def replace_parameters(models: JointModels, parameters: Parameters) -> JointModels:
-    """Return the models with other parameters."""
-    return JointModels(models.rows, models.form, models.cost, models.gamma, parameters, models.used)
