@@ -1,22 +1,29 @@
 """Descent by Adam, on all rows and by batches, against L-BFGS and finite differences."""
 
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_moons
 
 from zeronorm import SparseSVC
+from zeronorm.base.training_set import TrainingRows
+from zeronorm.exceptions import LongFitWarning
 from zeronorm.kernels import Kernel
+from zeronorm.learned import many_rows as many_rows_module
 from zeronorm.learned.descent import add_vectors, descend, grow
 from zeronorm.learned.joint import Form, Parameters
 from zeronorm.learned.kernel_sets import Rows
+from zeronorm.learned.many_rows import Race, further_sizes
+from zeronorm.learned.settings import Setting
 from zeronorm.learned.stochastic import (
     BatchProblem,
     Cycle,
     descend_by_batches,
     descend_in_cycles,
 )
+from zeronorm.learned.units import Units
 
 
 def rows_of(X, y, dtype=np.float64):
@@ -182,3 +189,66 @@ def test_as_many_terms_as_the_rows_warrant(many_rows):
     model = SparseSVC(random_state=0, **given).fit(X[:-500], y[:-500])
     assert model.path_["terms"].max() > 39  # more than a draw of the rows can judge
     assert model.score(X[-500:], y[-500:]) > 0.8
+
+
+def test_sizes_double_and_five_hundred_is_among_them():
+    assert further_sizes(32, 1_100) == [64, 128, 256, 500, 1_000]
+    assert further_sizes(32, 63) == []
+
+
+def race_of(X, y, clock, max_steps=100):
+    """A race between two costs, by a clock."""
+    codes = y % 2
+    kernel = Kernel("rbf", 1.0 / (X.shape[1] * X.var()))
+    targets = np.where(codes == 1, 1.0, -1.0)[:, None]
+    rows = TrainingRows(np.arange(len(X)), X, codes, targets, np.ones(len(X)), kernel)
+    settings = [Setting(C, kernel, 1, False) for C in (1.0, 10.0)]
+    random = np.random.RandomState(0)
+    units = Units.of(rows)
+    return Race(rows, units, settings, random, np.float32, max_steps=max_steps, clock=clock)
+
+
+@pytest.mark.parametrize(("tick", "is_long"), [(100.0, True), (0.01, False)])
+def test_a_long_race_is_announced(tick, is_long, recwarn):
+    X, y = make_blobs(600, 5, centers=8, random_state=0)
+    race = race_of(X, y, clock=count(0.0, tick).__next__)
+    race.of_size(40, lambda *_: None)
+    said = [str(one.message) for one in recwarn if one.category is LongFitWarning]
+    assert len(said) == is_long
+    if is_long:
+        # Two rounds of 32 terms have taken a tick each. Left: two models of 40 terms, and the last
+        # descent and coefficients of one.
+        numbers = np.array([32, 40]) * (np.array([[1_000], [4_000]]) * 6 + np.array([32, 40]) ** 2)
+        before, after = 2 * (100 + 300) * numbers[0, 0], 2 * 400 * numbers[0, 1]
+        last = 100 * numbers[1, 1] + 10 * 540 * 40 * (5 + 40)
+        minutes = round(2 * tick * (after + last) / before / 60)
+        assert f"Up to 40 terms on 600 rows will take up to about {minutes} minutes" in said[0]
+
+
+@pytest.mark.filterwarnings("ignore::zeronorm.exceptions.LongFitWarning")
+def test_a_fit_without_loss_does_not_grow():
+    """Where nothing is left to gain, further sizes are not tried."""
+    X, y = make_blobs(2_000, 5, centers=[[-5] * 5, [5] * 5], random_state=0)
+    race = race_of(X, y, clock=count().__next__)
+    kept = race.of_any_size(2_000, lambda *_: None)
+    assert race.judged.sizes[kept] == 32
+    assert max(race.judged.sizes) == 64
+
+
+def test_a_cycle_in_vain_is_not_the_last(monkeypatch):
+    """One cycle may end above its start; after two of them the descent ends."""
+    X, y = make_blobs(600, 5, centers=8, cluster_std=3.0, random_state=0)
+    race = race_of(X, y, clock=count().__next__, max_steps=10_000)
+    race.of_size(8, lambda *_: None)
+    seen = []
+
+    def moved(problem, parameters, cycle, random, report):
+        seen.append(cycle.steps)
+        worse = parameters.copy()
+        worse.intercept += 10.0
+        return worse
+
+    monkeypatch.setattr(many_rows_module, "descend_by_batches", moved)
+    done = race.finish(race.judged.best[8][0], None, lambda *_: None)
+    assert seen == [400, 800]
+    assert np.array_equal(done.parameters.vectors, race.judged.best[8][2].vectors)

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from zeronorm.base.classifier import KernelClassifier
-from zeronorm.base.sampling import stratified_rows
+from zeronorm.base.sampling import renumbered, stratified_rows
 from zeronorm.base.training_set import (
     ChosenTerms,
     Learned,
@@ -108,8 +108,7 @@ class SparseKernelClassifier(KernelClassifier):
             rows = stratified_rows(codes, min(n_rows, 4 * limit), random)
         rows = rows[self._distinct(training, rows)]
         if len(rows) > limit:
-            _, present = np.unique(codes[rows], return_inverse=True)
-            rows = rows[stratified_rows(present, limit, random)]
+            rows = rows[stratified_rows(renumbered(codes[rows]), limit, random)]
         return rows
 
     def _signed_by_label(self) -> bool:

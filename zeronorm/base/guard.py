@@ -24,7 +24,7 @@ from sklearn.base import clone
 from sklearn.svm import SVC
 
 from zeronorm.arrays import take, to_numpy
-from zeronorm.base.sampling import stratified_folds, stratified_rows
+from zeronorm.base.sampling import renumbered, stratified_folds, stratified_rows
 from zeronorm.base.training_set import Learned, TrainingRows, rescaled_cost
 from zeronorm.decisions import DecisionRule
 from zeronorm.distances import variance_of
@@ -275,8 +275,7 @@ def _some(
     """At most so many of the indices, rare classes with more than their share."""
     if len(indices) <= most:
         return indices
-    _, present = np.unique(codes[indices], return_inverse=True)
-    return indices[stratified_rows(present, most, random)]
+    return indices[stratified_rows(renumbered(codes[indices]), most, random)]
 
 
 def _cross_validated(

@@ -9,17 +9,28 @@ from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_class_weight
 
 from zeronorm.arrays import is_other_array, to_numpy
+from zeronorm.base.sampling import renumbered
 
 
 def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Classes, two at least, and the code of each label among them."""
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = _integer_codes(y) or np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
             f"The training data hold one class only, {classes.tolist()[0]!r}; at least two are "
             "needed."
         )
     return classes, codes
+
+
+def _integer_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Classes and codes of integers that are close together, without sorting them."""
+    if y.dtype.kind != "i" or int(y.max()) - int(y.min()) > len(y):
+        return None
+    first = int(y.min())
+    above = y.astype(np.int64) - first
+    classes = (np.flatnonzero(np.bincount(above)) + first).astype(y.dtype)
+    return classes, renumbered(above)
 
 
 def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:

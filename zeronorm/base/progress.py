@@ -45,3 +45,10 @@ def progress_bar(
     with Progress(*columns, console=screen, transient=True) as bar:
         task = bar.add_task(description, total=1.0, text="")
         yield lambda share, text="": bar.update(task, completed=share, text=text)
+
+
+def within(
+    update: Callable[[float, str], Any], start: float, part: float, text: str = ""
+) -> Callable[..., Any]:
+    """Return an update for a part of the whole, with its own text if none is given."""
+    return lambda share, word=text: update(start + part * share, word)

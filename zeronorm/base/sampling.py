@@ -5,6 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from sklearn.utils.random import sample_without_replacement
+
+#: Rows from which on a few of them are drawn without a shuffle of all.
+MANY_ROWS = 100_000
+
+
+def other_rows(n_rows: int, indices: np.ndarray) -> np.ndarray:
+    """Return the rows that are not among these; sorted."""
+    is_left = np.ones(n_rows, dtype=bool)
+    is_left[indices] = False
+    return np.flatnonzero(is_left)
+
+
+def renumbered(codes: np.ndarray) -> np.ndarray:
+    """Return codes without gaps: 0, 1, ... in the same order, each of them present."""
+    is_present = np.bincount(codes) > 0
+    return (np.cumsum(is_present) - 1)[codes]
 
 
 def fair_share(count: int, n_classes: int) -> int:
@@ -47,10 +64,16 @@ def stratified_rows(
     while shares.sum() > max(count, floors.sum()):
         shares[np.argmax(np.where(shares > floors, shares, -1))] -= 1
     chosen = [
-        random.choice(np.flatnonzero(codes == label), size=share, replace=False)
-        for label, share in enumerate(shares)
+        _drawn(np.flatnonzero(codes == label), share, random) for label, share in enumerate(shares)
     ]
     return np.sort(np.concatenate(chosen))
+
+
+def _drawn(rows: np.ndarray, count: int, random: np.random.RandomState) -> np.ndarray:
+    """Draw some of the rows; to shuffle all of them, as ``choice`` does, takes long with many."""
+    if len(rows) < MANY_ROWS:
+        return random.choice(rows, size=count, replace=False)
+    return rows[sample_without_replacement(len(rows), count, random_state=random)]
 
 
 def deal_rows(codes: np.ndarray, n_blocks: int, random: np.random.RandomState) -> list[np.ndarray]:
@@ -104,10 +127,9 @@ def stratified_folds(
             "No class has more than one row, which leaves nothing to cross-validate with; "
             "set n_terms, C and gamma to numbers."
         )
-    all_rows = np.arange(len(codes))
     for block in deal_rows(codes[dealt], count, random):
         judge = dealt[block]
-        yield np.setdiff1d(all_rows, judge), judge
+        yield other_rows(len(codes), judge), judge
 
 
 def resampled_rows(codes: np.ndarray, random: np.random.RandomState) -> np.ndarray:

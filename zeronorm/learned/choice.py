@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from zeronorm.arrays import namespace, to_numpy
+from zeronorm.base.progress import within
 from zeronorm.base.training_set import TrainingRows
 from zeronorm.learned.calibration import calibrate
 from zeronorm.learned.folds import Folds, make_folds
 from zeronorm.learned.joint import Parameters
-from zeronorm.learned.many_rows import Finished, Race, needs_batches, terms_on_folds, within
+from zeronorm.learned.many_rows import Finished, Race, needs_batches, terms_on_folds
 from zeronorm.learned.path import (
     STAGES,
     STAYING,
@@ -122,8 +123,8 @@ def choose(
     dtype = precision(training, settings)
 
     def race(size: int | None, most: int = 0) -> Choice:
-        runners = Race(training, units, settings, random, dtype)
-        return _by_batches(runners, size, most, max_steps, max_features, update)
+        runners = Race(training, units, settings, random, dtype, max_steps=max_steps)
+        return _by_batches(runners, size, most, max_features, update)
 
     if size is not None and needs_batches(training, size):
         return race(size)
@@ -169,7 +170,6 @@ def _by_batches(
     race: Race,
     size: int | None,
     most: int,
-    max_steps: int,
     max_features: int | None,
     update: Callable[[float, str], Any],
 ) -> Choice:
@@ -182,7 +182,7 @@ def _by_batches(
     setting, total, table = judged.settings[kept], judged.sizes[kept], judged.best_of_each_size()
     if size is not None:
         table = {key: column[table["terms"] == total] for key, column in table.items()}
-    done = race.finish(kept, max_steps, max_features, within(update, 0.5, 0.4))
+    done = race.finish(kept, max_features, within(update, 0.5, 0.4))
     link = calibrate(to_numpy(done.values), *race.held_out())
     terms = done.parameters.vectors.shape[1]
     return Choice(setting, terms, None, link, table, None, total, done)

@@ -26,9 +26,11 @@ from zeronorm.arrays import (
     with_diagonal,
     zeros,
 )
+from zeronorm.base.sampling import stratified_rows
 from zeronorm.learned.coefficients import EVEN, solve_coefficients
 from zeronorm.learned.joint import JointModels, Parameters, squared_hinge
 from zeronorm.learned.kernel_sets import factors, products_with_rows, sums_over_rows
+from zeronorm.learned.stochastic import BatchProblem
 from zeronorm.solvers.lbfgs import minimise_together
 
 #: Steps after which the scaling is made anew, and steps of the coefficients alone before it.
@@ -39,6 +41,9 @@ FULL_LINEAR = 128
 
 #: A further vector must have this share of its length outside the space that is there.
 NEW_SHARE = 1e-3
+
+#: On batches more vectors at once than this are any rows.
+GREEDY = 64
 
 
 def descend(models: JointModels, *, max_steps: int, tolerance: float) -> np.ndarray:
@@ -239,3 +244,36 @@ class Scaling:
         xp = namespace(parts[0])
         flat = [xp.reshape(part, (part.shape[0], int(np.prod(part.shape[1:])))) for part in parts]
         return xp.concat(flat, axis=1)
+
+
+def grown(
+    problem: BatchProblem,
+    start: Parameters | None,
+    some: np.ndarray,
+    codes: np.ndarray,
+    terms: int,
+    random: np.random.RandomState,
+) -> JointModels:
+    """Return models with so many terms on some rows, coefficients solved roughly.
+
+    A few vectors are chosen among rows by what they promise, further ones are any rows.
+    """
+    if start is None:
+        rows = problem.source.take(some)
+        start = Parameters.nothing(len(problem.Cs), rows, problem.form)
+    models = problem.on_rows(some, start)
+    steps, tolerance = 10, 1e-3
+    solve_coefficients(models, max_steps=steps, tolerance=tolerance)
+    while models.size < terms:
+        wanted = terms - models.size
+        count = min(wanted, GREEDY) if models.size < GREEDY else wanted
+        draw = stratified_rows(codes, 4 * count if count <= GREEDY else count, random)
+        chosen = problem.source.take(random.permutation(draw))
+        dense = chosen.dense(slice(None))
+        candidates = copied(broadcast(dense[None, :, :], (len(models), *dense.shape)))
+        if count > GREEDY:
+            add_vectors(models, candidates[:, :count, :])
+        elif grow(models, candidates, count) == 0:
+            break
+        solve_coefficients(models, max_steps=steps, tolerance=tolerance)
+    return models

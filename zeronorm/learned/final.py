@@ -15,7 +15,7 @@ from zeronorm.learned.descent import descend, grow
 from zeronorm.learned.features import keep_features, spread_of, zero_widths
 from zeronorm.learned.joint import JointModels, Parameters, Used
 from zeronorm.learned.learner import nested_samples
-from zeronorm.learned.many_rows import Finished, batch_source
+from zeronorm.learned.many_rows import Finished
 from zeronorm.learned.path import (
     CANDIDATES,
     CANDIDATES_EACH,
@@ -26,15 +26,16 @@ from zeronorm.learned.path import (
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.span import turned
 from zeronorm.learned.stochastic import (
+    LARGE_BATCH,
     BatchProblem,
     Cycle,
     descend_by_batches,
     descend_in_cycles,
 )
-from zeronorm.learned.units import TrainingSource, Units
+from zeronorm.learned.units import TrainingSource, Units, batch_source
 
-#: Steps of a cycle for each of L-BFGS; by batches of so many rows where there are more.
-CYCLES, LARGE_BATCH = 3, 4_000
+#: Steps of a cycle for each of L-BFGS.
+CYCLES = 3
 
 #: A descent whose last steps lower the objective by this share, each, is not near its end.
 FALLING = 0.001
@@ -151,10 +152,17 @@ class _Fit:
         if len(models) > n_init:
             self.advance(models, STEPS, TOLERANCE)
             models = models.take(np.argsort(models.values, kind="stable")[:n_init])
+        if self.takes_batches(models):  # which take them farther
+            self.advance(models, STEPS, TOLERANCE)
+            return models.take(np.array([models.values.argmin()]))
         self.advance(models, max_iter, 0.01 * tol)
         models = models.take(np.array([models.values.argmin()]))
         self.warning = falling_warning(float(models.falls[0]), max_iter)
         return models
+
+    def takes_batches(self, models: JointModels) -> bool:
+        """Whether models of this size go on by batches of all rows."""
+        return models.size >= CYCLE_TERMS and len(self.training.codes) > LARGE_BATCH
 
     def with_fewer_features(self, models: JointModels, max_features: int | None) -> JointModels:
         """Switch features off that the model does not need, or may not use."""
@@ -169,7 +177,7 @@ class _Fit:
 
         The models have converged once: what more rows change takes fewer steps.
         """
-        if models.size >= CYCLE_TERMS and len(self.training.codes) > LARGE_BATCH:
+        if self.takes_batches(models):
             return self._by_batches(models, CYCLES * max_iter)
         used = models.used
         for rows in self.samples[1:]:

@@ -13,7 +13,12 @@ from typing import Any
 import numpy as np
 
 from zeronorm.arrays import as_on, cast, double, is_numpy, namespace, take, to_numpy
-from zeronorm.base.sampling import stratified_folds, stratified_rows
+from zeronorm.base.sampling import (
+    other_rows,
+    renumbered,
+    stratified_folds,
+    stratified_rows,
+)
 from zeronorm.base.training_set import TrainingRows, rescaled_cost
 from zeronorm.checks import is_integer
 from zeronorm.learned.joint import Form, JointModels
@@ -93,7 +98,7 @@ class Folds:
         random = np.random.RandomState((self.seed + 7919 * fold + count) % (2**32))
         learn = np.flatnonzero(self.learn[fold])
         if len(learn) > count:
-            codes = np.unique(self.shared.codes[learn], return_inverse=True)[1]
+            codes = renumbered(self.shared.codes[learn])
             learn = learn[stratified_rows(codes, count, random)[:count]]
         # As many for every fold, so that they fit into one array.
         chosen = take(self.shared.rows.X, learn[np.arange(count) % len(learn)])
@@ -224,7 +229,7 @@ def make_folds(
         drawn = stratified_rows(training.codes, SHARED_ROWS, random)
     if splits is None:
         places = list(stratified_folds(training.codes[drawn], cv, random))
-        rest = np.setdiff1d(np.arange(n_rows), drawn)
+        rest = other_rows(n_rows, drawn)
         rest = rest[random.permutation(len(rest))[:OTHER_ROWS]]
     else:
         places = [

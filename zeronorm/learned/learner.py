@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
-from zeronorm.base.sampling import stratified_rows
+from zeronorm.base.sampling import renumbered, stratified_rows
 from zeronorm.base.training_set import Learned, TrainingRows, gap_warning, learned_expansion
 from zeronorm.kernels import Kernel
 from zeronorm.learned.prototypes import (
@@ -153,8 +153,8 @@ def nested_samples(codes: np.ndarray, random: np.random.RandomState) -> list[np.
     for size in reversed(SAMPLES):
         if size < len(samples[0]):
             larger = samples[0]
-            _, present = np.unique(codes[larger], return_inverse=True)
-            samples.insert(0, larger[stratified_rows(present, size, random)])
+            drawn = stratified_rows(renumbered(codes[larger]), size, random)
+            samples.insert(0, larger[drawn])
     return samples if len(codes) <= SAMPLES[-1] else samples[:-1]
 
 

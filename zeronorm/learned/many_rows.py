@@ -17,31 +17,40 @@ solved afterwards, on all rows (``final.py``).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from zeronorm.arrays import as_on, broadcast, copied, namespace
-from zeronorm.base.sampling import stratified_rows
+from zeronorm.arrays import as_on, namespace
+from zeronorm.base.progress import within
+from zeronorm.base.sampling import other_rows, stratified_rows
 from zeronorm.base.training_set import TrainingRows
-from zeronorm.learned.coefficients import solve_coefficients
-from zeronorm.learned.descent import add_vectors, grow
+from zeronorm.exceptions import LongFitWarning
+from zeronorm.learned.descent import grown
+from zeronorm.learned.effort import Effort, announcement
 from zeronorm.learned.features import keep_features, spread_of, zero_widths
 from zeronorm.learned.folds import Part, judge
 from zeronorm.learned.joint import JointModels, Parameters, Used
 from zeronorm.learned.path import STEPS, Judged
 from zeronorm.learned.settings import Setting
-from zeronorm.learned.stochastic import BatchProblem, Cycle, descend_by_batches
-from zeronorm.learned.units import TrainingSource, Units
+from zeronorm.learned.stochastic import (
+    BATCH,
+    LARGE_BATCH,
+    BatchProblem,
+    Cycle,
+    descend_by_batches,
+)
+from zeronorm.learned.units import SomeRows, Units, batch_source
 
 #: Rows held back: a share of all, and at most so many; dealt into parts, for standard errors.
 HELD_SHARE, HELD_ROWS, PARTS = 0.1, 5_000, 5
 
-#: Rows on which vectors are chosen and coefficients begin; more vectors at once than this are any
-#: rows.
-START_ROWS, GREEDY = 2_000, 64
+#: Rows on which vectors are chosen and coefficients begin.
+START_ROWS = 2_000
 
 #: Terms of the first round, steps of each round, and how many settings go on.
 FIRST_TERMS, ROUNDS = 32, ((100, 5), (300, 2))
@@ -50,12 +59,12 @@ FIRST_TERMS, ROUNDS = 32, ((100, 5), (300, 2))
 SIZE_STEPS = 400
 
 #: Twice as many terms must lower the loss by this share; and by the other to be more than so many:
-#: thousands are slow to learn and to serve.
+#: thousands are slow to learn and to serve. Less than the doubling before they hardly ever do.
 WORTHWHILE, MANY_WORTHWHILE, MANY_TERMS = 0.025, 0.1, 500
 
 #: Steps of the first of the last cycles; each has twice as many as the one before, and all together
-#: have so many for each step of max_iter.
-LAST_STEPS, BATCH_STEPS = 800, 12
+#: have so many for each step of max_iter. After so many cycles that do not help no other is taken.
+LAST_STEPS, BATCH_STEPS, IN_VAIN = 400, 6, 2
 
 #: Rows on which it is decided which features are not needed.
 FEATURE_ROWS = 4_000
@@ -63,31 +72,6 @@ FEATURE_ROWS = 4_000
 #: Rows from which on a draw for cross-validation shows too few of them, and numbers of a model
 #: beyond which it does.
 MANY_ROWS, MANY_NUMBERS = 10_000, 2_500
-
-#: Numbers of the rows in single precision up to which they are made once.
-KEPT = 2**28
-
-
-@dataclass
-class Source:
-    """Some of the training rows in the units of the learner, for batches."""
-
-    source: Any
-    indices: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.indices)
-
-    def take(self, indices: Any) -> Any:
-        """Return some of the rows."""
-        return self.source.take(self.indices[indices])
-
-
-def batch_source(training: TrainingRows, units: Units, dtype: Any) -> Any:
-    """All rows in the units of the learner: made once if they fit, else batch by batch."""
-    if np.prod(training.data.shape, dtype=float) <= KEPT:
-        return units.rows(training, slice(None), dtype)
-    return TrainingSource(training, units, dtype)
 
 
 def needs_batches(training: TrainingRows, size: int) -> bool:
@@ -125,6 +109,10 @@ class Race:
         Draws rows and batches.
     dtype : dtype
         Precision to learn with.
+    max_steps : int
+        Most steps of the model that is kept.
+    clock : callable
+        Tells the time, for the announcement of a race that will take long.
     """
 
     def __init__(
@@ -134,19 +122,24 @@ class Race:
         settings: list[Setting],
         random: np.random.RandomState,
         dtype: Any,
+        *,
+        max_steps: int,
+        clock: Callable[[], float] = perf_counter,
     ) -> None:
         self.training, self.units, self.random = training, units, random
         n_rows = len(training.codes)
         count = min(HELD_ROWS, int(HELD_SHARE * n_rows))
         held = stratified_rows(training.codes, count, random, least=1)
         source = batch_source(training, units, dtype)
-        self.learn = np.setdiff1d(np.arange(n_rows), held)
-        self.source = Source(source, self.learn)
+        self.learn = other_rows(n_rows, held)
+        self.source = SomeRows(source, self.learn)
         turn = random.permutation(len(held)) % PARTS
         masks = turn == np.arange(PARTS)[:, None]
         self.held = Part(source.take(held), training.codes[held], training.cost[held], masks)
         self.settings, self.judged = settings, Judged()
         self.states: dict[Setting, Parameters] = {}
+        self.max_steps = max_steps
+        self.effort = Effort(len(self.learn), training.data.shape[1], self.n_outputs, clock)
 
     @property
     def n_outputs(self) -> int:
@@ -168,11 +161,13 @@ class Race:
         for i, group in enumerate(groups):
             terms = max(0, size - (self.n_outputs if group[0].linear else 0))
             problem = self.problem(group)
-            parameters = self._grown(problem, group, terms)
             report = within(update, i / len(groups), 1.0 / len(groups), self._standing(size))
-            cycle = Cycle(steps)
-            parameters = descend_by_batches(problem, parameters, cycle, self.random, report)
-            error, loss, scores = self._judged(problem, parameters)
+            work = len(group) * self.effort.of_steps(terms, steps, BATCH)
+            with self.effort.measured(work):
+                parameters = self._grown(problem, group, terms)
+                cycle = Cycle(steps)
+                parameters = descend_by_batches(problem, parameters, cycle, self.random, report)
+                error, loss, scores = self._judged(problem, parameters)
             for k, setting in enumerate(group):
                 self.states[setting] = own = parameters.take(np.array([k]))
                 values = [scores[k, :, :].T]
@@ -241,6 +236,7 @@ class Race:
                 self.advance(settings, first, steps, within(update, 0.3 * i, 0.3))
                 settings = self.best(first, staying)
         if len(settings) == 1 or size > first:
+            self.announce([size])
             self.advance(settings, size, SIZE_STEPS, within(update, 0.6, 0.4))
         return self.judged.best[size][0]
 
@@ -248,40 +244,54 @@ class Race:
         """Choose a setting and a size; the index among what was judged."""
         size = min(most, self.first_size)
         kept = self.of_size(size, within(update, 0.0, 0.3))
-        settings, share = self.best(size, ROUNDS[-1][1]), 0.3
-        while 2 * size <= most:
-            size = MANY_TERMS if size < MANY_TERMS < 2 * size else 2 * size
+        settings, share, gain = self.best(size, ROUNDS[-1][1]), 0.3, 1.0
+        sizes = further_sizes(size, most)
+        self.announce([size for size in sizes if size <= MANY_TERMS])
+        for size in sizes:
+            wanted = WORTHWHILE if size <= MANY_TERMS else MANY_WORTHWHILE
+            if gain < wanted:
+                break
             part = 0.5 * (1.0 - share)
             self.advance(settings, size, SIZE_STEPS, within(update, share, part))
             share += part
             last = self.judged.best[size][0]
             before, after = self.judged.mean_loss(kept), self.judged.mean_loss(last)
-            if after > (1.0 - (WORTHWHILE if size <= MANY_TERMS else MANY_WORTHWHILE)) * before:
-                break
-            kept = last
+            gain = (before - after) / before if before else 0.0
+            if gain >= wanted:
+                kept = last
         return kept
 
-    def finish(self, kept: int, max_steps: int, max_features: int | None, update: Any) -> Finished:
+    def announce(self, sizes: list[int]) -> None:
+        """Warn if models of these sizes, and the last of them to its end, will take long."""
+        if not sizes:
+            return
+        effort, most = self.effort, sizes[-1]
+        work = ROUNDS[-1][1] * sum(effort.of_steps(size, SIZE_STEPS, BATCH) for size in sizes)
+        work += effort.of_steps(most, self.max_steps, LARGE_BATCH) + effort.of_coefficients(most)
+        if sentence := announcement(effort.predicted(work), most, len(self.training.codes)):
+            warnings.warn(sentence, LongFitWarning, stacklevel=2)
+
+    def finish(self, kept: int, max_features: int | None, update: Any) -> Finished:
         """Let the model that is kept descend, in longer and longer cycles, while that helps."""
         setting, size = self.judged.settings[kept], self.judged.sizes[kept]
-        problem = self.problem([setting])
+        problem, max_steps = self.problem([setting]), self.max_steps
         _, (values,), parameters = self.judged.best[size]
         error, loss = self.judged.mean[kept], self.judged.mean_loss(kept)
         used, parameters = self._features(problem, parameters, setting, max_features)
         if used is not None:
             problem.used, loss = used, np.inf  # with fewer features, it is another model
-        taken, steps = 0, LAST_STEPS
-        while taken < max_steps:
+        taken, steps, in_vain = 0, LAST_STEPS, 0
+        while taken < max_steps and in_vain < IN_VAIN:
             steps = min(steps, max_steps - taken)
             text = f"{size} terms, error {error:.4f} on rows held back"
             inner = within(update, taken / max_steps, steps / max_steps, text)
-            moved = descend_by_batches(problem, parameters, Cycle(steps), self.random, inner)
+            cycle = Cycle(steps, LARGE_BATCH)
+            moved = descend_by_batches(problem, parameters, cycle, self.random, inner)
             errors, losses, scores = self._judged(problem, moved)
-            taken += steps
-            if losses.mean() >= loss:
-                break
-            error, loss, steps = errors.mean(), losses.mean(), 2 * steps
-            parameters, values = moved, scores[0, :, :].T
+            taken, steps, in_vain = taken + steps, 2 * steps, in_vain + 1
+            if losses.mean() < loss:
+                error, loss, in_vain = errors.mean(), losses.mean(), 0
+                parameters, values = moved, scores[0, :, :].T
         return Finished(parameters, values, problem.used, taken)
 
     def _features(
@@ -305,41 +315,10 @@ class Race:
         return models.used, models.parameters
 
 
-def grown(
-    problem: BatchProblem,
-    start: Parameters | None,
-    some: np.ndarray,
-    codes: np.ndarray,
-    terms: int,
-    random: np.random.RandomState,
-) -> JointModels:
-    """Return models with so many terms on some rows, coefficients solved roughly.
-
-    A few vectors are chosen among rows by what they promise, further ones are any rows.
-    """
-    if start is None:
-        rows = problem.source.take(some)
-        start = Parameters.nothing(len(problem.Cs), rows, problem.form)
-    models = problem.on_rows(some, start)
-    steps, tolerance = 10, 1e-3
-    solve_coefficients(models, max_steps=steps, tolerance=tolerance)
-    while models.size < terms:
-        wanted = terms - models.size
-        count = min(wanted, GREEDY) if models.size < GREEDY else wanted
-        draw = stratified_rows(codes, 4 * count if count <= GREEDY else count, random)
-        chosen = problem.source.take(random.permutation(draw))
-        dense = chosen.dense(slice(None))
-        candidates = copied(broadcast(dense[None, :, :], (len(models), *dense.shape)))
-        if count > GREEDY:
-            add_vectors(models, candidates[:, :count, :])
-        elif grow(models, candidates, count) == 0:
-            break
-        solve_coefficients(models, max_steps=steps, tolerance=tolerance)
-    return models
-
-
-def within(
-    update: Callable[[float, str], Any], start: float, part: float, text: str = ""
-) -> Callable[..., Any]:
-    """Return an update for a part of the whole, with its own text if none is given."""
-    return lambda share, word=text: update(start + part * share, word)
+def further_sizes(size: int, most: int) -> list[int]:
+    """Return sizes that double, :data:`MANY_TERMS` among them."""
+    sizes = []
+    while 2 * size <= most:
+        size = MANY_TERMS if size < MANY_TERMS < 2 * size else 2 * size
+        sizes.append(size)
+    return sizes

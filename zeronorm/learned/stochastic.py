@@ -33,8 +33,8 @@ import numpy as np
 from zeronorm.arrays import all_finite, as_on, take, to_numpy
 from zeronorm.learned.joint import Form, JointModels, Parameters, Used
 
-#: Rows of a batch.
-BATCH = 1_000
+#: Rows of a batch where models are compared, and where one descends to its end.
+BATCH, LARGE_BATCH = 1_000, 4_000
 
 #: Step sizes of vectors, weights, intercept, linear part and log widths; and that of the last by
 #: batches. Few rows tell little of widths, and models with long steps fit their noise.

@@ -19,6 +19,9 @@ from zeronorm.kernels import Kernel
 from zeronorm.learned.joint import JointModels
 from zeronorm.learned.kernel_sets import Rows
 
+#: Numbers of the rows in single precision up to which they are made once.
+KEPT = 2**28
+
 
 @dataclass(frozen=True)
 class Units:
@@ -97,3 +100,25 @@ class TrainingSource:
     def take(self, indices: Any) -> Rows:
         """Return some of the rows."""
         return self.units.rows(self.training, indices, self.dtype)
+
+
+@dataclass
+class SomeRows:
+    """Some of the training rows in the units of the learner, for batches."""
+
+    source: Any
+    indices: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def take(self, indices: Any) -> Any:
+        """Return some of the rows."""
+        return self.source.take(self.indices[indices])
+
+
+def batch_source(training: TrainingRows, units: Units, dtype: Any) -> Any:
+    """All rows in the units of the learner: made once if they fit, else batch by batch."""
+    if np.prod(training.data.shape, dtype=float) <= KEPT:
+        return units.rows(training, slice(None), dtype)
+    return TrainingSource(training, units, dtype)
