@@ -23,10 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.arrays import as_on, broadcast, copied, namespace
+from zeronorm.arrays import as_on, broadcast, copied, namespace, to_numpy
 from zeronorm.base.sampling import stratified_rows
 from zeronorm.base.training_set import TrainingRows
 from zeronorm.learned.coefficients import solve_coefficients
+from zeronorm.learned.criteria import CLASSES, Criterion
 from zeronorm.learned.descent import add_vectors, grow
 from zeronorm.learned.features import keep_features, spread_of, zero_widths
 from zeronorm.learned.folds import Part, judge
@@ -125,6 +126,8 @@ class Race:
         Draws rows and batches.
     dtype : dtype
         Precision to learn with.
+    criterion : Criterion
+        What models are judged by.
     """
 
     def __init__(
@@ -134,6 +137,7 @@ class Race:
         settings: list[Setting],
         random: np.random.RandomState,
         dtype: Any,
+        criterion: Criterion = CLASSES,
     ) -> None:
         self.training, self.units, self.random = training, units, random
         n_rows = len(training.codes)
@@ -144,7 +148,8 @@ class Race:
         self.source = Source(source, self.learn)
         turn = random.permutation(len(held)) % PARTS
         masks = turn == np.arange(PARTS)[:, None]
-        self.held = Part(source.take(held), training.codes[held], training.cost[held], masks)
+        held_cost, codes = training.cost[held], training.codes[held]
+        self.held = Part(source.take(held), codes, held_cost, masks, criterion)
         self.settings, self.judged = settings, Judged()
         self.states: dict[Setting, Parameters] = {}
 
@@ -159,8 +164,8 @@ class Race:
         return max(FIRST_TERMS, 2 * self.n_outputs)
 
     def held_out(self) -> tuple[np.ndarray, np.ndarray]:
-        """Classes and weights of the rows that models are judged by."""
-        return self.held.codes, self.held.weight
+        """Truth and weights of the rows that models are judged by."""
+        return to_numpy(self.held.truth), self.held.weight
 
     def advance(self, settings: list[Setting], size: int, steps: int, update: Any) -> None:
         """Let models grow to a size, inner products of a linear part included, and descend."""
