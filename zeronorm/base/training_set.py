@@ -45,6 +45,10 @@ class TrainingRows:
         cost = self.cost[:, None]
         return cost if self.targets.shape[1] == 1 else cost * own_class_factors(self.targets)
 
+    def output_factors(self, indices: Any) -> np.ndarray:
+        """How many times some rows count in each output."""
+        return own_class_factors(self.targets[indices])
+
     def vectors(self, indices: np.ndarray) -> Any:
         """Expansion vectors of the rows at these indices."""
         if self.kernel.is_precomputed:

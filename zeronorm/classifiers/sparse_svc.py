@@ -338,10 +338,10 @@ class SparseSVC(KernelClassifier):
             One column per class, in the order of ``classes_``.
         """
         values = self._decision_values(X, "predict_proba")
-        return self.calibration_(values)  # type: ignore[misc]
+        return self.calibration_(values)
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Estimate the logarithm of the probability of every class, as ``predict_proba`` does."""
         values = self._decision_values(X, "predict_log_proba")
-        return namespace(values).log(self.calibration_(values))  # type: ignore[misc]
+        return namespace(values).log(self.calibration_(values))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,9 +11,10 @@ import numpy as np
 from zeronorm.arrays import namespace, to_numpy
 from zeronorm.base.progress import within
 from zeronorm.base.training_set import TrainingRows
-from zeronorm.learned.calibration import calibrate
+from zeronorm.learned.criteria import CLASSES, Criterion
 from zeronorm.learned.folds import Folds, make_folds
 from zeronorm.learned.joint import Parameters
+from zeronorm.learned.losses import SQUARED_HINGE, RowLoss
 from zeronorm.learned.many_rows import Finished, Race, needs_batches, terms_on_folds
 from zeronorm.learned.path import (
     STAGES,
@@ -25,7 +26,6 @@ from zeronorm.learned.settings import Setting, costs_of, kernels_of, widths_of
 from zeronorm.learned.span import Span, may_be_linear
 from zeronorm.learned.stand_in import far_behind, judge_landmarks
 from zeronorm.learned.units import Units
-from zeronorm.links import Calibration
 
 #: Costs that single precision has room for, squared and summed.
 SMALLEST, LARGEST = 1e-8, 1e8
@@ -33,9 +33,9 @@ SMALLEST, LARGEST = 1e-8, 1e8
 #: Widths of the stand-in, as multiples of gamma="scale".
 STAND_IN_FACTORS = (0.1, 0.3, 1.0)
 
-#: A model has at most one term for so many support vectors of the stand-in, and for so many rows to
-#: learn from; but it may have a few.
-FEWER, ROWS_PER_TERM, FEW_TERMS = 14, 10, 8
+#: A model has at most one term for so many rows to learn from (and support vectors of the stand-in:
+#: ``criteria.py``); but it may have a few.
+ROWS_PER_TERM, FEW_TERMS = 10, 8
 
 #: Settings with a linear part that are tried without it.
 TWINS = 3
@@ -45,7 +45,7 @@ TWINS = 3
 class Choice:
     """What was chosen: setting and number of kernel terms; a sentence if it is doubtful.
 
-    ``calibration`` turns decision values into probabilities, ``path`` is what was found of each
+    ``calibration`` turns values into probabilities or intervals, ``path`` is what was found of each
     size, ``starts`` are the models of the folds, ``total`` counts the linear part too, and
     ``finished`` is the model where it was learned by batches.
     """
@@ -53,7 +53,7 @@ class Choice:
     setting: Setting
     size: int
     doubt: str | None = None
-    calibration: Calibration | None = None
+    calibration: Any = None
     path: dict[str, np.ndarray] = field(default_factory=dict)
     starts: Parameters | None = None
     total: int = 0
@@ -61,11 +61,18 @@ class Choice:
 
 
 def settings_of(
-    training: TrainingRows, *, C: Any, gamma: Any, metric: Any, linear: Any, chooses_terms: bool
+    training: TrainingRows,
+    *,
+    C: Any,
+    gamma: Any,
+    metric: Any,
+    linear: Any,
+    chooses_terms: bool,
+    losses: Sequence[RowLoss] = (SQUARED_HINGE,),
 ) -> list[Setting]:
     """Return what to choose from; "auto" is the simpler of the two where nothing else is."""
     costs, kernels = costs_of(C, len(training.codes)), kernels_of(gamma, training)
-    is_choosing = len(costs) * len(kernels) > 1 or chooses_terms
+    is_choosing = len(costs) * len(kernels) * len(losses) > 1 or chooses_terms
     widths = widths_of(metric, gamma, training, is_choosing)
     parts = [linear is True]
     if linear == "auto" and is_choosing and training.kernel.name != "linear":
@@ -73,8 +80,9 @@ def settings_of(
     has_room = {width: may_be_linear(training, width) for width in widths}
     forms = [(part, width) for part in parts for width in widths if has_room[width] or not part]
     return [
-        Setting(cost, kernel, width, part)
+        Setting(cost, kernel, width, part, loss)
         for part, width in forms or [(True, min(widths))]
+        for loss in losses
         for cost in costs
         for kernel in kernels
     ]
@@ -92,6 +100,7 @@ def choose(
     max_steps: int,
     max_features: int | None,
     update: Callable[[float, str], Any],
+    criterion: Criterion = CLASSES,
 ) -> Choice:
     """Choose a setting and a size by cross-validation, or by rows held back where rows are many.
 
@@ -117,18 +126,20 @@ def choose(
         Most features that such a model may use.
     update : callable
         Takes the share that is done, and a text.
+    criterion : Criterion
+        What models are judged by.
     """
     training = training.compact()
     units = Units.of(training)
     dtype = precision(training, settings)
 
     def race(size: int | None, most: int = 0) -> Choice:
-        runners = Race(training, units, settings, random, dtype, max_steps=max_steps)
+        runners = Race(training, units, settings, random, dtype, criterion, max_steps=max_steps)
         return _by_batches(runners, size, most, max_features, update)
 
     if size is not None and needs_batches(training, size):
         return race(size)
-    folds = make_folds(training, units, cv, random, dtype)
+    folds = make_folds(training, units, cv, random, dtype, criterion)
     if found := Span.turn(training):
         rows = Units.of(found[1]).rows(found[1], slice(None), dtype)
         folds.turned = folds.with_rows(rows)
@@ -144,21 +155,21 @@ def choose(
         update(0.0, "what an SVM reaches")
         stand_in, active = _stand_in(training, folds, units, settings, n_jobs)
         learned = int(folds.learn.sum(axis=1).min())
-        largest = min(active * len(training.codes) / FEWER, learned / ROWS_PER_TERM)
+        largest = min(active * len(training.codes) / criterion.fewer, learned / ROWS_PER_TERM)
         path.most = min(learned, max(FEW_TERMS, int(largest)))
-        most = int(min(active / FEWER, 1.0 / ROWS_PER_TERM) * len(training.codes))
+        most = int(min(active / criterion.fewer, 1.0 / ROWS_PER_TERM) * len(training.codes))
         if needs_batches(training, most):
             path.most = min(path.most, terms_on_folds(training))
         goes_on = _growing(path, settings, float(stand_in.mean.min()), update)
         if goes_on and needs_batches(training, most):
             return race(None, most)
         kept = path.judged.chosen(rule)
-        doubt = far_behind(path.judged, kept, stand_in)
+        doubt = far_behind(path.judged, kept, stand_in, criterion)
     judged = path.judged
     setting, total = judged.settings[kept], judged.sizes[kept]
     _, values, starts = judged.best[total]
     held_out = namespace(values[0]).concat(values, axis=0)
-    link = calibrate(to_numpy(held_out), *folds.held_out())
+    link = criterion.link(to_numpy(held_out), *folds.held_out())
     table = judged.best_of_each_size()
     if size is not None:
         table = {key: column[table["terms"] == total] for key, column in table.items()}
@@ -183,7 +194,7 @@ def _by_batches(
     if size is not None:
         table = {key: column[table["terms"] == total] for key, column in table.items()}
     done = race.finish(kept, max_features, within(update, 0.5, 0.4))
-    link = calibrate(to_numpy(done.values), *race.held_out())
+    link = race.held.criterion.link(to_numpy(done.values), *race.held_out())
     terms = done.parameters.vectors.shape[1]
     return Choice(setting, terms, None, link, table, None, total, done)
 
@@ -215,7 +226,8 @@ def _stand_in(
     if training.kernel.name == "rbf" and any(setting.widths for setting in settings):
         gamma = training.kernel.gamma
         kernels = [training.kernel.with_gamma(f * gamma) for f in STAND_IN_FACTORS]
-    return judge_landmarks(folds, units, Cs[1:-1] if len(Cs) > 3 else Cs, kernels, n_jobs)
+    loss = settings[0].loss
+    return judge_landmarks(folds, units, Cs[1:-1] if len(Cs) > 3 else Cs, kernels, n_jobs, loss)
 
 
 def _growing(path: Path, settings: list[Setting], aim: float, update: Any) -> bool:

@@ -9,10 +9,10 @@ min_b W is convex in v with a second derivative of at least one, so that where b
 
     W(v, b) - min W <= 1/2 |dW/dv|^2:
 
-the certificate, for any loss that is convex and smooth. While vectors move, a few steps are enough:
-one Gauss-Newton matrix, shared by the outputs, scales the variables of a descent. The last solution
-is by Newton's method, each output with its own matrix; W is quadratic wherever the same rows are
-within the margin, so that few steps are needed.
+the certificate, for any loss that is convex and smooth (``losses.py``). While vectors move, a few
+steps are enough: one Gauss-Newton matrix, shared by the outputs, scales the variables of a descent.
+The last solution is by Newton's method, each output with its own matrix; W is quadratic wherever
+the same rows are within the margin, or outside the tube, so that few steps are needed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from zeronorm.arrays import (
     zeros,
 )
 from zeronorm.blocks import row_blocks
-from zeronorm.learned.joint import JointModels, squared_hinge, squared_norms
+from zeronorm.learned.joint import JointModels, squared_norms
 from zeronorm.learned.kernel_sets import Rows, factors
 from zeronorm.solvers.lbfgs import minimise_together
 
@@ -86,7 +86,7 @@ class Coefficients:
     """
 
     def __init__(self, models: JointModels) -> None:
-        self.models, self.inverse = models, models.inverse()
+        self.models, self.loss, self.inverse = models, models.form.loss, models.inverse()
         n, width = len(models.rows), max(1, self.n_columns)
         kept, block = (KEPT, BLOCK) if is_numpy(self.inverse) else (DEVICE_KEPT, DEVICE_BLOCK)
         self.slices = list(row_blocks(n, max(1, min(n, block // (width * len(models))))))
@@ -145,7 +145,7 @@ class Coefficients:
         for part, rows, features in self.blocks():
             chosen = features if len(some) == features.shape[0] else take(features, some)
             scores = transposed(weights) @ chosen + point[:, -1, :, None]
-            loss, slope = squared_hinge(scores, rows, take(self.models.cost, some)[:, part])
+            loss, slope = self.loss.total(scores, rows, take(self.models.cost, some)[:, part])
             value += loss
             gradient[:, :-1, :] += chosen @ transposed(slope)
             gradient[:, -1, :] += xp.sum(slope, axis=2)
@@ -159,7 +159,7 @@ class Coefficients:
         matrix[:, -1, -1] = 0.0
         for part, rows, features in self.blocks():
             scores = transposed(point[:, :-1, :]) @ features + point[:, -1, :, None]
-            is_active = xp.where(scores * rows.targets < 1.0, rows.factors, 0.0)
+            is_active = xp.where(self.loss.is_curved(scores, rows.targets), rows.factors, 0.0)
             weight = self.models.cost[:, part] * xp.mean(is_active, axis=1)
             weight = weight + EVEN * self.models.cost[:, part]
             weighted = features * cast(weight[:, None, :], point.dtype)
@@ -212,9 +212,7 @@ class Coefficients:
         total = 0.5 * xp.sum(point[:, :-1, :] ** 2, axis=1)
         for part, rows, features in self.blocks():
             scores = transposed(point[:, :-1, :]) @ features + point[:, -1, :, None]
-            slack = at_least(1.0 - scores * rows.targets, 0.0)
-            weight = self.models.cost[:, None, part] * rows.factors
-            total = total + 0.5 * xp.sum(weight * slack * slack, axis=2)
+            total = total + self.loss.of_outputs(scores, rows, self.models.cost[:, part])
         return total
 
     def second_order(self, point: Any, dtype: Any) -> SecondOrder:
@@ -226,7 +224,8 @@ class Coefficients:
         matrix = zeros((n_models, n_outputs, size, size), point, np.float64)
         matrix = with_diagonal(matrix, 1.0)
         for part, rows, features in self.blocks():
-            weight, slope = self._weight_and_slope(point, part, rows, features)
+            scores = transposed(point[:, :-1, :]) @ features + point[:, -1, :, None]
+            weight, slope = self.loss.second_order(scores, rows, self.models.cost[:, part])
             gradient[:, :-1, :] += features @ transposed(slope)
             gradient[:, -1, :] += xp.sum(slope, axis=2)
             mixed += features @ transposed(weight)
@@ -239,15 +238,6 @@ class Coefficients:
         matrix[..., -1, :-1] = matrix[..., :-1, -1] = transposed(mixed)
         matrix[..., -1, -1] = _with_curvature(corner)
         return SecondOrder(gradient, matrix, mixed, corner)
-
-    def _weight_and_slope(
-        self, point: Any, part: slice, rows: Rows, features: Any
-    ) -> tuple[Any, Any]:
-        """Second and first derivative of the loss by the scores (models, outputs, rows)."""
-        scores = transposed(point[:, :-1, :]) @ features + point[:, -1, :, None]
-        weight = self.models.cost[:, None, part] * rows.factors
-        weight = namespace(scores).where(scores * rows.targets < 1.0, weight, 0.0)
-        return weight, weight * (scores - rows.targets)  # of targets -1 and +1
 
     def gap(self, value: Any, order: SecondOrder) -> np.ndarray:
         """Bound on the distance of each model from its minimum, as a share of its value.

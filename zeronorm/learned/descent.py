@@ -28,7 +28,7 @@ from zeronorm.arrays import (
 )
 from zeronorm.base.sampling import stratified_rows
 from zeronorm.learned.coefficients import EVEN, solve_coefficients
-from zeronorm.learned.joint import JointModels, Parameters, squared_hinge
+from zeronorm.learned.joint import JointModels, Parameters
 from zeronorm.learned.kernel_sets import factors, products_with_rows, sums_over_rows
 from zeronorm.learned.stochastic import BatchProblem
 from zeronorm.solvers.lbfgs import minimise_together
@@ -84,7 +84,7 @@ def grow(models: JointModels, candidates: Any, count: int) -> int:
     """
     xp, rows = namespace(candidates), models.rows
     parameters, widths = models.parameters, models.current_widths
-    _, slope = squared_hinge(models.scores(rows), rows, models.cost)
+    _, slope = models.form.loss.total(models.scores(rows), rows, models.cost)
     gains = -models.kernel.values(candidates, widths, rows) @ transposed(slope)
     beyond = models.kernel.gram(candidates, widths)
     lengths = copied(diagonal(beyond))
@@ -133,7 +133,8 @@ class Scaling:
         values = models.kernel.values(parameters.vectors, widths, rows)
         inverse = models.inverse()
         xp = namespace(values)
-        is_active = xp.where(models.scores(rows) * rows.targets < 1.0, rows.factors, 0.0)
+        is_curved = models.form.loss.is_curved(models.scores(rows), rows.targets)
+        is_active = xp.where(is_curved, rows.factors, 0.0)
         weight = cast(models.cost * xp.mean(is_active, axis=1) + EVEN * models.cost, rows.dtype)
         self._scale_coefficients(inverse @ values, weight)
         self._scale_vectors(values, weight, transposed(inverse) @ parameters.weights, widths)

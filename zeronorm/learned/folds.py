@@ -21,6 +21,7 @@ from zeronorm.base.sampling import (
 )
 from zeronorm.base.training_set import TrainingRows, rescaled_cost
 from zeronorm.checks import is_integer
+from zeronorm.learned.criteria import CLASSES, Criterion
 from zeronorm.learned.joint import Form, JointModels
 from zeronorm.learned.kernel_sets import Rows
 from zeronorm.learned.units import Units
@@ -28,26 +29,21 @@ from zeronorm.learned.units import Units
 #: Folds share at most so many rows, and are judged by so many others beside them.
 SHARED_ROWS, OTHER_ROWS = 2_500, 5_000
 
-#: Most that a row adds to the loss that models are judged by: that of the boundary is one.
-MOST = 2.0
-
-#: Factors of the scores of a model, of which the best is taken, to judge it.
-UNITS = (1.0, 2.0, 4.0, 8.0)
-
 
 @dataclass
 class Part:
-    """Rows to judge by: classes, weights, and which fold judges by which (folds x rows)."""
+    """Rows to judge by: classes, weights, which fold judges by which (folds x rows), and how."""
 
     rows: Rows
     codes: np.ndarray
     weight: np.ndarray
     judge: np.ndarray
+    criterion: Criterion = CLASSES
 
     @cached_property
-    def own(self) -> Any:
-        """Classes, beside the rows."""
-        return as_on(self.codes, self.rows.like)
+    def truth(self) -> Any:
+        """What is known of the rows: classes or targets, beside them."""
+        return self.criterion.truth(self.codes, self.rows)
 
     @cached_property
     def judge_weight(self) -> Any:
@@ -82,9 +78,10 @@ class Folds:
         return self if self.turned is None or form.widths > 1 else self.turned
 
     def active_rows(self, models: JointModels) -> float:
-        """Share of the rows a model learns from that are within the margin of some output."""
-        scores = models.scores(self.shared.rows) * self.shared.rows.targets
-        is_active = to_numpy(namespace(scores).any(scores < 1.0, axis=1))
+        """Share of the rows a model learns from that are support vectors of some output."""
+        scores, targets = models.scores(self.shared.rows), self.shared.rows.targets
+        is_support = self.shared.criterion.is_support(scores, targets)
+        is_active = to_numpy(namespace(scores).any(is_support, axis=1))
         return float(np.sum(is_active & self.learn) / self.learn.sum())
 
     def costs(self, Cs: list[float]) -> Any:
@@ -117,27 +114,27 @@ class Folds:
         """Error and loss of models, fold by fold, on the rows each has not seen; and its values.
 
         The models are those of one setting after the other, each with one model for every fold.
-        The loss is that of :func:`row_losses`, in the units in which it is lowest over the folds,
-        and as much again for an error.
+        The loss is that of the criterion (``criteria.py``), in the units in which it is lowest over
+        the folds.
         """
-        wrong, total = np.zeros((2, len(models)))
-        loss = np.zeros((len(UNITS), len(models)))
+        error, total = np.zeros((2, len(models)))
+        loss: Any = 0.0  # in each unit, of each model
         values = []
         fold = np.arange(len(models)) % len(self)
         for part in self.parts:
             scores = models.scores(part.rows)
             xp, weight = namespace(scores), take(part.judge_weight, fold)
-            is_wrong, per_row = row_losses(scores, part.own)
-            wrong = wrong + to_numpy(xp.sum(xp.where(is_wrong, weight, 0.0), axis=1))
+            errors, per_row = part.criterion.row_losses(scores, part.truth)
+            error = error + to_numpy(xp.sum(weight * cast(errors, weight.dtype), axis=1))
             loss = loss + to_numpy(xp.sum(weight * cast(per_row, double(weight)), axis=2))
             total = total + to_numpy(xp.sum(weight, axis=1))
             values.append(
                 [take(scores[i, :, :].T, part.judge[fold[i]]) for i in range(len(models))]
             )
         joined = [xp.concat(blocks, axis=0) for blocks in zip(*values, strict=True)]
-        error = wrong / total
-        hinge = lowest((loss / total).reshape(len(UNITS), -1, len(self))).ravel()
-        return error, hinge + MOST * error, joined
+        error = error / total
+        loss = lowest((loss / total).reshape(len(loss), -1, len(self))).ravel()
+        return error, self.shared.criterion.combined(loss, error), joined
 
     @property
     def parts(self) -> list[Part]:
@@ -145,36 +142,24 @@ class Folds:
         return [self.shared] if self.others is None else [self.shared, self.others]
 
     def held_out(self) -> tuple[np.ndarray, np.ndarray]:
-        """Classes and weights of the rows that ``judged`` gives values of, fold by fold."""
-        codes, weight = [], []
+        """Truth and weights of the rows that ``judged`` gives values of, fold by fold."""
+        truth, weight = [], []
         for fold in range(len(self)):
             for part in self.parts:
-                codes.append(part.codes[part.judge[fold]])
+                truth.append(to_numpy(part.truth)[part.judge[fold]])
                 weight.append(part.weight[part.judge[fold]])
-        return np.concatenate(codes), np.concatenate(weight)
+        return np.concatenate(truth), np.concatenate(weight)
 
 
 def judge(models: JointModels, part: Part) -> tuple[np.ndarray, np.ndarray, Any]:
     """Error and loss of models on each set of rows (models x sets), and their values."""
     scores = models.scores(part.rows)
-    is_wrong, per_row = row_losses(scores, part.own)
+    errors, per_row = part.criterion.row_losses(scores, part.truth)
     weight = part.judge_weight.T
     weight = weight / namespace(weight).sum(weight, axis=0)
-    error = to_numpy(cast(is_wrong, weight.dtype) @ weight)
-    hinge = lowest(to_numpy(cast(per_row, weight.dtype) @ weight))
-    return error, hinge + MOST * error, scores
-
-
-def row_losses(scores: Any, codes: Any) -> tuple[Any, Any]:
-    """Whether each row is wrong (models x rows), and its loss in several units of the scores.
-
-    The loss is the hinge of the margin, cut off: it says more than whether a row is wrong, and
-    unlike the squared hinge that is learned by, no row says more than a few. A small C makes scores
-    small, and the hinge large; in larger units the loss becomes twice the error.
-    """
-    xp, margin = namespace(scores), margins(scores, codes)
-    losses = [xp.clip(1.0 - unit * margin, 0.0, MOST) for unit in UNITS]
-    return predicted(scores) != codes, xp.stack(losses)
+    error = to_numpy(cast(errors, weight.dtype) @ weight)
+    loss = lowest(to_numpy(cast(per_row, weight.dtype) @ weight))
+    return error, part.criterion.combined(loss, error), scores
 
 
 def lowest(losses: np.ndarray) -> np.ndarray:
@@ -183,28 +168,13 @@ def lowest(losses: np.ndarray) -> np.ndarray:
     return losses[best, np.arange(losses.shape[1])]
 
 
-def margins(scores: Any, codes: Any) -> Any:
-    """How far each row is on the right side (models x rows): negative where it is wrong.
-
-    The decision value of two classes, half the lead of the own class over the next beyond.
-    """
-    xp = namespace(scores)
-    if scores.shape[1] == 1:
-        return xp.where(codes == 1, scores[:, 0, :], -scores[:, 0, :])
-    is_own = codes == as_on(np.arange(scores.shape[1])[:, None], codes)
-    own = xp.sum(xp.where(is_own, scores, 0.0), axis=1)
-    return 0.5 * (own - xp.max(xp.where(is_own, -np.inf, scores), axis=1))
-
-
-def predicted(scores: Any) -> Any:
-    """Class numbers of decision values (models x outputs x rows)."""
-    if scores.shape[1] > 1:
-        return namespace(scores).argmax(scores, axis=1)
-    return cast(scores[:, 0, :] > 0, np.int64)
-
-
 def make_folds(
-    training: TrainingRows, units: Units, cv: Any, random: np.random.RandomState, dtype: Any
+    training: TrainingRows,
+    units: Units,
+    cv: Any,
+    random: np.random.RandomState,
+    dtype: Any,
+    criterion: Criterion = CLASSES,
 ) -> Folds:
     """Split the rows: into so many folds, or as a splitter or a list of splits says.
 
@@ -254,8 +224,9 @@ def make_folds(
     if len(rest) >= len(places):
         turn = np.arange(len(rest)) % len(places) == np.arange(len(places))[:, None]
         rows = units.rows(training, rest, dtype)
-        others = Part(rows, training.codes[rest], training.cost[rest], turn)
-    shared = Part(units.rows(training, drawn, dtype), codes, training.cost[drawn], masks[1])
+        others = Part(rows, training.codes[rest], training.cost[rest], turn, criterion)
+    rows = units.rows(training, drawn, dtype)
+    shared = Part(rows, codes, training.cost[drawn], masks[1], criterion)
     cost = rescaled_cost(training.codes, training.cost, drawn, training.cost[drawn])
     return Folds(shared, others, cost, masks[0], random.randint(2**31 - 1))
 

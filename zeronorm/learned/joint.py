@@ -13,7 +13,8 @@ and all of it is learned:
 The first sum is the squared norm of the function, as in Wu, Schölkopf & Bakir (2005), (5); the
 linear part has the kernel scale * x'x. The hinge is squared, one per class: then all outputs are
 one smooth problem, and no class waits for another. (Softmax was as accurate on the development
-sets; ``docs/decisions.md``.)
+sets; ``docs/decisions.md``.) In regression the rounded epsilon-insensitive loss stands in its
+place (``losses.py``); nothing else changes.
 
 What makes the descent fast are its variables:
 
@@ -36,7 +37,6 @@ import numpy as np
 
 from zeronorm.arrays import (
     as_on,
-    at_least,
     cast,
     copied,
     double,
@@ -56,6 +56,7 @@ from zeronorm.learned.kernel_sets import (
     products_with_rows,
     sums_over_rows,
 )
+from zeronorm.learned.losses import SQUARED_HINGE, RowLoss
 
 #: Widths stay within exp(-+ this) of where they began.
 REACH = 8.0
@@ -63,7 +64,7 @@ REACH = 8.0
 
 @dataclass(frozen=True)
 class Form:
-    """What a function is made of.
+    """What a function is made of, and what its values cost.
 
     ``widths`` is 0 if the kernel's width stays, 1 if it is learned, and the number of features if
     each has its own; ``spread`` is the standard deviation of their logarithms a priori; ``linear``
@@ -74,6 +75,7 @@ class Form:
     widths: int = 0
     spread: float = 1.0
     linear: float = 0.0
+    loss: RowLoss = SQUARED_HINGE
 
 
 @dataclass
@@ -204,7 +206,7 @@ class JointModels:
         factor, inverse = factors(gram)
         coef = transposed(inverse) @ weights
         scores = self._scores(values, coef, intercept, linear, rows)
-        loss, slope = squared_hinge(scores, rows, take(self.cost, models))
+        loss, slope = self.form.loss.total(scores, rows, take(self.cost, models))
         by_weights = inverse @ (values @ transposed(slope))
         by_gram = by_gram_of(factor, inverse, coef, by_weights)
         by_vectors, by_widths = self.kernel.derivatives(
@@ -230,7 +232,7 @@ class JointModels:
 
     def objective(self) -> np.ndarray:
         """Objective of every model as it is."""
-        loss, _ = squared_hinge(self.scores(self.rows), self.rows, self.cost)
+        loss, _ = self.form.loss.total(self.scores(self.rows), self.rows, self.cost)
         parameters = self.parameters
         norms = squared_norms(parameters.weights) + squared_norms(parameters.linear)
         return to_numpy(loss + 0.5 * norms + self._prior(parameters.log_widths)[0])
@@ -277,28 +279,6 @@ class JointModels:
             root = float(np.sqrt(self.form.linear))
             scores += root * products_with_rows(transposed(linear), rows.X)
         return scores
-
-
-def squared_hinge(scores: Any, rows: Rows, cost: Any) -> tuple[Any, Any]:
-    """Return half the squared hinge of every model, summed, and its derivative by the scores.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (models, outputs, n)
-        Decision values; used up.
-    rows : Rows
-        Targets, and factors of the costs of every output.
-    cost : ndarray of shape (models, n)
-        Cost of every row.
-    """
-    scores *= rows.targets
-    xp = namespace(scores)
-    slack = at_least(1.0 - scores, 0.0)
-    slope = slack * rows.factors
-    slope *= cost[:, None, :]
-    value = 0.5 * xp.sum(slope * slack, axis=(1, 2), dtype=double(slope))
-    slope *= -rows.targets
-    return value, slope
 
 
 def squared_norms(arrays: Any) -> Any:

@@ -25,11 +25,12 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.arrays import as_on, namespace
+from zeronorm.arrays import as_on, namespace, to_numpy
 from zeronorm.base.progress import within
 from zeronorm.base.sampling import other_rows, stratified_rows
 from zeronorm.base.training_set import TrainingRows
 from zeronorm.exceptions import LongFitWarning
+from zeronorm.learned.criteria import CLASSES, Criterion
 from zeronorm.learned.descent import grown
 from zeronorm.learned.effort import Effort, announcement
 from zeronorm.learned.features import keep_features, spread_of, zero_widths
@@ -109,6 +110,8 @@ class Race:
         Draws rows and batches.
     dtype : dtype
         Precision to learn with.
+    criterion : Criterion
+        What models are judged by.
     max_steps : int
         Most steps of the model that is kept.
     clock : callable
@@ -122,6 +125,7 @@ class Race:
         settings: list[Setting],
         random: np.random.RandomState,
         dtype: Any,
+        criterion: Criterion = CLASSES,
         *,
         max_steps: int,
         clock: Callable[[], float] = perf_counter,
@@ -135,7 +139,8 @@ class Race:
         self.source = SomeRows(source, self.learn)
         turn = random.permutation(len(held)) % PARTS
         masks = turn == np.arange(PARTS)[:, None]
-        self.held = Part(source.take(held), training.codes[held], training.cost[held], masks)
+        held_cost, codes = training.cost[held], training.codes[held]
+        self.held = Part(source.take(held), codes, held_cost, masks, criterion)
         self.settings, self.judged = settings, Judged()
         self.states: dict[Setting, Parameters] = {}
         self.max_steps = max_steps
@@ -152,8 +157,8 @@ class Race:
         return max(FIRST_TERMS, 2 * self.n_outputs)
 
     def held_out(self) -> tuple[np.ndarray, np.ndarray]:
-        """Classes and weights of the rows that models are judged by."""
-        return self.held.codes, self.held.weight
+        """Truth and weights of the rows that models are judged by."""
+        return to_numpy(self.held.truth), self.held.weight
 
     def advance(self, settings: list[Setting], size: int, steps: int, update: Any) -> None:
         """Let models grow to a size, inner products of a linear part included, and descend."""

@@ -10,6 +10,7 @@ from zeronorm.base.training_set import TrainingRows
 from zeronorm.checks import check_integer, check_positive, is_integer
 from zeronorm.kernels import Kernel, resolve_gamma
 from zeronorm.learned.joint import Form
+from zeronorm.learned.losses import SQUARED_HINGE, RowLoss
 
 #: Costs to try, for at most so many rows; of more, each weighs less.
 C_VALUES, MANY_ROWS = (0.1, 1.0, 10.0, 100.0, 1000.0), 2_000
@@ -26,18 +27,20 @@ class Setting:
     """A cost, a kernel with the width to begin with, and what the function is made of.
 
     ``widths`` is 0 if the width stays, 1 if it is learned, and the number of features if each has
-    its own; ``linear`` says whether there is a linear part.
+    its own; ``linear`` says whether there is a linear part; ``loss`` what is learned by.
     """
 
     C: float
     kernel: Kernel
     widths: int = 0
     linear: bool = False
+    loss: RowLoss = SQUARED_HINGE
 
     @property
     def form(self) -> Form:
         """The form of the functions."""
-        return Form(self.kernel.with_gamma(1.0), self.widths, linear=float(self.linear))
+        kernel = self.kernel.with_gamma(1.0)
+        return Form(kernel, self.widths, linear=float(self.linear), loss=self.loss)
 
 
 def costs_of(C: Any, n_rows: int) -> list[Any]:

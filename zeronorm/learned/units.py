@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from zeronorm.arrays import as_on, cast, double, dtype_on, is_numpy, namespace, take, to_numpy
-from zeronorm.base.training_set import TrainingRows, learned_expansion, own_class_factors
+from zeronorm.base.training_set import TrainingRows, learned_expansion
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
 from zeronorm.learned.joint import JointModels
@@ -54,7 +54,7 @@ class Units:
         else:
             data = (cast(data, double(data)) - self.centre) * self.factor
         targets = training.targets[indices]
-        factors = own_class_factors(targets)
+        factors = training.output_factors(indices)
         outputs = (as_on(part.T, training.data, dtype) for part in (targets, factors))
         return Rows(cast(data, dtype), *outputs)
 

@@ -1,0 +1,163 @@
+"""What models are compared by on rows that they have not seen: classes, or numbers.
+
+Each row has an error, which is reported and which rules look at, and a loss that says more where
+rows are few, which settings are compared by. Where the scores of a model have no natural unit the
+loss is taken in several, and the lowest counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from zeronorm.arrays import as_on, at_least, cast, namespace
+from zeronorm.learned.calibration import calibrate
+from zeronorm.learned.kernel_sets import Rows
+from zeronorm.learned.residuals import Residuals
+from zeronorm.links import Calibration
+
+#: Most that a row adds to the loss that classifiers are judged by: that of the boundary is one.
+MOST = 2.0
+
+#: Factors of the scores of a classifier, of which the best is taken, to judge it.
+UNITS = (1.0, 2.0, 4.0, 8.0)
+
+#: Residuals beyond so many deviations of the target count by their size, not by its square.
+FAR_OUT = 10.0
+
+#: A row is a support vector of the stand-in if its residual is larger, the default of SVR.
+TUBE = 0.1
+
+
+class Criterion(Protocol):
+    """How models are judged.
+
+    ``fewer``: a model has at most one term for so many support vectors of the stand-in. ``words``:
+    what the error is called, and the estimator of scikit-learn that does the same.
+    """
+
+    fewer: ClassVar[int]
+    words: ClassVar[tuple[str, str]]
+
+    def truth(self, codes: np.ndarray, rows: Rows) -> Any:
+        """Return what is known of the rows: what :meth:`row_losses` and :meth:`link` take."""
+
+    def row_losses(self, scores: Any, truth: Any) -> tuple[Any, Any]:
+        """Error of each row (models x rows), and its loss in each unit (units x models x rows)."""
+
+    def combined(self, loss: np.ndarray, error: np.ndarray) -> np.ndarray:
+        """Return what models are compared by, of their lowest mean loss and their error."""
+
+    def is_support(self, scores: Any, targets: Any) -> Any:
+        """Whether an SVM with these scores has each row as a support vector of each output."""
+
+    def link(self, values: np.ndarray, truth: np.ndarray, weight: np.ndarray) -> Any:
+        """Learn what held-out rows say beyond the values of the model."""
+
+
+@dataclass(frozen=True)
+class OfClasses:
+    """Wrong classes; and a hinge that is cut off, with as much again for an error."""
+
+    fewer: ClassVar[int] = 14
+    words: ClassVar[tuple[str, str]] = ("error", "SVC")
+
+    def truth(self, codes: np.ndarray, rows: Rows) -> Any:
+        """Class numbers, beside the rows."""
+        return as_on(codes, rows.like)
+
+    def row_losses(self, scores: Any, truth: Any) -> tuple[Any, Any]:
+        """Whether each row is wrong (models x rows), and its loss in several units of the scores.
+
+        The loss is the hinge of the margin, cut off: it says more than whether a row is wrong, and
+        unlike the squared hinge that is learned by, no row says more than a few. A small C makes
+        scores small, and the hinge large; in larger units the loss becomes twice the error.
+        """
+        xp, margin = namespace(scores), margins(scores, truth)
+        losses = [xp.clip(1.0 - unit * margin, 0.0, MOST) for unit in UNITS]
+        return predicted(scores) != truth, xp.stack(losses)
+
+    def combined(self, loss: np.ndarray, error: np.ndarray) -> np.ndarray:
+        """Add as much for an error as the hinge has at most."""
+        return loss + MOST * error
+
+    def is_support(self, scores: Any, targets: Any) -> Any:
+        """Whether rows are within the margin."""
+        return scores * targets < 1.0
+
+    def link(self, values: np.ndarray, truth: np.ndarray, weight: np.ndarray) -> Calibration:
+        """Learn probabilities."""
+        return calibrate(values, truth, weight)
+
+
+#: The criterion of classifiers.
+CLASSES = OfClasses()
+
+
+@dataclass(frozen=True)
+class OfNumbers:
+    """Share of the variance that is not explained, the mean over the targets.
+
+    ``guessing`` is the mean square of the targets, around their middle. Unless ``is_squared`` the
+    residuals of single rows far out count by their size: one outlier decides nothing.
+    """
+
+    guessing: float
+    is_squared: bool = False
+
+    fewer: ClassVar[int] = 33
+    words: ClassVar[tuple[str, str]] = ("share of the variance that is not explained", "SVR")
+
+    def truth(self, codes: np.ndarray, rows: Rows) -> Any:
+        """Targets, beside the rows."""
+        return rows.targets.T
+
+    def row_losses(self, scores: Any, truth: Any) -> tuple[Any, Any]:
+        """Share of each row in what is not explained; the loss is the same."""
+        xp = namespace(scores)
+        squares = self.squares(scores - truth.T)
+        errors = xp.mean(squares, axis=1) / self.guessing
+        return errors, errors[None, :, :]
+
+    def squares(self, residuals: Any) -> Any:
+        """Square residuals, as far as they are not too far out."""
+        xp = namespace(residuals)
+        if self.is_squared:
+            return residuals * residuals
+        inner = xp.clip(residuals, -FAR_OUT, FAR_OUT)
+        beyond = at_least(xp.abs(residuals) - FAR_OUT, 0.0)
+        return inner * inner + 2.0 * FAR_OUT * beyond
+
+    def combined(self, loss: np.ndarray, error: np.ndarray) -> np.ndarray:
+        """Return the loss."""
+        return loss
+
+    def is_support(self, scores: Any, targets: Any) -> Any:
+        """Whether rows are outside the tube of an SVR with its default."""
+        return namespace(scores).abs(scores - targets) > TUBE
+
+    def link(self, values: np.ndarray, truth: np.ndarray, weight: np.ndarray) -> Residuals:
+        """Keep the residuals, for intervals."""
+        return Residuals(values.astype(np.float64), truth.astype(np.float64), weight)
+
+
+def margins(scores: Any, codes: Any) -> Any:
+    """How far each row is on the right side (models x rows): negative where it is wrong.
+
+    The decision value of two classes, half the lead of the own class over the next beyond.
+    """
+    xp = namespace(scores)
+    if scores.shape[1] == 1:
+        return xp.where(codes == 1, scores[:, 0, :], -scores[:, 0, :])
+    is_own = codes == as_on(np.arange(scores.shape[1])[:, None], codes)
+    own = xp.sum(xp.where(is_own, scores, 0.0), axis=1)
+    return 0.5 * (own - xp.max(xp.where(is_own, -np.inf, scores), axis=1))
+
+
+def predicted(scores: Any) -> Any:
+    """Class numbers of decision values (models x outputs x rows)."""
+    if scores.shape[1] > 1:
+        return namespace(scores).argmax(scores, axis=1)
+    return cast(scores[:, 0, :] > 0, np.int64)
