@@ -7,6 +7,7 @@ from benchmarks import (
     kim_table,
     mannor_synthetic,
     mannor_tables,
+    many_terms,
     peers,
     peers_selection,
     prediction,
@@ -36,6 +37,7 @@ MODULES = (
     prediction,
     growth,
     scale,
+    many_terms,
 )
 #: Runs of the methods as they are now. Rows of other runs are marked in RESULTS.md until they are
 #: run again.

@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 from tests.data import contradictory, iris, moons, noisy
 from zeronorm import ReducedSVC, SparseLargeMarginClassifier, ZeroNormSVC
 from zeronorm.learned import learner as learned_vectors
+from zeronorm.learned import many_terms
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -159,6 +160,25 @@ def test_many_rows_are_learned_on_samples_that_grow(monkeypatch):
     assert all_rows.fit(X, y).objective_ < model.objective_ * 1.001
     assert set(all_rows.history_["rows"]) == {400}
     assert model.objective_ < 1.5 * all_rows.objective_
+
+
+@pytest.mark.parametrize("learn_gamma", [False, True, "metric"])
+@pytest.mark.parametrize("init", ["greedy", "kmeans"])
+def test_many_vectors_are_moved_by_batches(monkeypatch, learn_gamma, init):
+    X, y = moons(400)
+    given = {"C": 10.0, "gamma": 4.0, "learn_gamma": learn_gamma, "init": init, "max_iter": 20}
+    few_at_once = learner(12, **given).fit(X, y)
+    monkeypatch.setattr(many_terms, "MANY_TERMS", 12)
+    monkeypatch.setattr(many_terms, "SOME_ROWS", 200)
+    model, again = (learner(12, **given).fit(X, y) for _ in range(2))
+    np.testing.assert_array_equal(model.support_vectors_, again.support_vectors_)
+    assert model.history_["rows"].tolist() == [400]
+    assert model.n_iter_ == 24 * 20
+    assert (model.expansion_.kernel.gamma == 4.0) == (learn_gamma is False)
+    assert hasattr(model, "metric_") == (learn_gamma == "metric")
+    # The coefficients are the best for the hinge as it is, and the vectors as good as L-BFGS's.
+    assert model.objective_ == pytest.approx(objective(model, X, y, np.full(400, 10.0)), rel=1e-4)
+    assert model.objective_ < 1.05 * few_at_once.objective_
 
 
 def test_the_same_state_gives_the_same_model():

@@ -9,9 +9,9 @@ from zeronorm.kernels import Kernel
 from zeronorm.learned.coefficients import certify
 from zeronorm.learned.joint import Form, JointModels, Parameters
 from zeronorm.learned.kernel_sets import Rows
-from zeronorm.learned.losses import Insensitive, SquaredHinge
+from zeronorm.learned.losses import Insensitive, RoundedHinge, SquaredHinge
 
-LOSSES = [SquaredHinge(), Insensitive(), Insensitive(0.2), Insensitive(0.1, 0.5)]
+LOSSES = [SquaredHinge(), RoundedHinge(), Insensitive(), Insensitive(0.2), Insensitive(0.1, 0.5)]
 
 
 def rows_of(n=30, outputs=2, seed=0):

@@ -11,6 +11,7 @@ from sklearn.cluster import KMeans
 from zeronorm.base.sampling import renumbered, stratified_rows
 from zeronorm.base.training_set import Learned, TrainingRows, gap_warning, learned_expansion
 from zeronorm.kernels import Kernel
+from zeronorm.learned.many_terms import STEPS_EACH, moved_by_batches, takes_batches
 from zeronorm.learned.prototypes import (
     GROWING_STEPS,
     GROWING_TOLERANCE,
@@ -97,10 +98,13 @@ class VectorLearner:
     def descend(self, current: Prototypes, steps: int, tolerance: float) -> Descent:
         """Move the vectors, and keep a record."""
         done = current.descend(max_steps=steps, tolerance=tolerance, learn_gamma=self.learn_gamma)
-        self.history["terms"].append(len(current.vectors))
-        self.history["rows"].append(current.X.shape[0])
-        self.history["objective"].append(current.value)
+        self.record(len(current.vectors), current.X.shape[0], current.value)
         return done
+
+    def record(self, terms: int, rows: int, objective: float) -> None:
+        """Write a stage into the history."""
+        for key, value in (("terms", terms), ("rows", rows), ("objective", objective)):
+            self.history[key].append(value)
 
     def best_of(self, starts: Iterable[Prototypes], steps: int, tolerance: float) -> Prototypes:
         """Let the vectors of each start converge on the first sample, and keep the best."""
@@ -118,6 +122,28 @@ class VectorLearner:
         for rows in self.samples[1:]:
             current = self.on_rows(rows, current.kernel, current.vectors, current.coef)
             self.descent = self.descend(current, steps, tolerance)
+        return current
+
+    def by_batches(
+        self, n_terms: int, starts: Iterable[np.ndarray | None], steps: int
+    ) -> Prototypes:
+        """Move many vectors by batches, from each start, and keep the best."""
+        training, random = self.training, self.random
+        found = [
+            moved_by_batches(
+                training,
+                n_terms,
+                random,
+                max_iter=steps,
+                learn_gamma=self.learn_gamma,
+                vectors=vectors,
+            )
+            for vectors in starts
+        ]
+        best, objective = min(found, key=lambda one: one[1])
+        current = self.on_rows(self.samples[0], best.kernel, best.vectors, best.coef)
+        self.descent = Descent(STEPS_EACH * steps, 0.0)
+        self.record(n_terms, len(training.codes), objective)
         return current
 
     def finish(self, current: Prototypes, tolerance: float) -> Learned:
@@ -172,6 +198,9 @@ def learn_vectors(
     """Learn vectors from several starts, greedy ones by default, and keep the best."""
     training = training.compact()
     learner = VectorLearner(training, random, learn_gamma=learn_gamma)
+    if takes_batches(training, n_terms):
+        given = (None if start is None else start(learner).vectors for _ in range(n_init))
+        return learner.finish(learner.by_batches(n_terms, given, max_iter), tol)
     starts = (learner.greedy(n_terms) if start is None else start(learner) for _ in range(n_init))
     current = learner.best_of(starts, max_iter, RESTING * tol)
     # They have converged once: what more rows change takes fewer steps.

@@ -8,6 +8,7 @@ which is the smoothed form of ``solvers/losses.py`` with a stiffness of one, wit
 slack says by how much, and the direction to which side, a score f should move:
 
     squared hinge         s = max(0, 1 - y f)          towards the label y;   width infinite
+    rounded hinge         the same                                            width finite
     epsilon-insensitive   s = max(0, |y - f| - eps)    towards the target y
 
 With a small width (and C / width for C) the second is the loss of SVR, with an infinite one it is
@@ -25,6 +26,7 @@ import numpy as np
 
 from zeronorm.arrays import at_least, double, namespace
 from zeronorm.learned.kernel_sets import Rows
+from zeronorm.solvers.newton.rounded_hinge import WIDTH
 
 
 class RowLoss:
@@ -105,6 +107,18 @@ class SquaredHinge(RowLoss):
 
 #: The loss of classifiers.
 SQUARED_HINGE = SquaredHinge()
+
+
+@dataclass(frozen=True)
+class RoundedHinge(SquaredHinge):
+    """The hinge, rounded off over a width: with C / width for C that of ``rounded_hinge.py``."""
+
+    width: float = WIDTH
+
+    def is_curved(self, scores: Any, targets: Any) -> Any:
+        """Whether a row is within the margin, and not beyond the width."""
+        margin = scores * targets
+        return (margin < 1.0) & (margin > 1.0 - self.width)
 
 
 @dataclass(frozen=True)
