@@ -193,6 +193,19 @@ ESTIMATORS = {
         ),
         "decision_function fit predict score set_fit_request set_score_request",
     ),
+    "SparseSVR": (
+        (
+            "n_terms='auto', *, C='cv', coef0=0.0, cv=5, degree=3, device=None, epsilon='cv', "
+            "gamma='cv', kernel='rbf', linear='auto', loss='epsilon_insensitive', "
+            "max_features=None, max_iter=200, metric='auto', n_init=2, n_jobs=None, "
+            "random_state=None, rule='loss', tol=0.0001, verbose=0"
+        ),
+        (
+            "C_ dual_coef_ epsilon_ expansion_ gamma_ history_ intercept_ n_features_in_ "
+            "n_features_used_ n_iter_ n_terms_ objective_ path_ residuals_ support_vectors_"
+        ),
+        "fit predict score set_fit_request set_predict_request set_score_request",
+    ),
     "SparsityControlledSVC": (
         (
             "*, C=1.0, candidates='auto', class_weight=None, coef0=0.0, degree=3, gamma='scale', "
@@ -224,6 +237,7 @@ LIGHT = {
     "SVCReducer": {"estimator": SVC(), "n_terms": 3},
     "SparseLargeMarginClassifier": {"learn_gamma": "metric"},
     "SparseSVC": {"C": [1.0, 10.0], "cv": 2, "max_iter": 5, "n_init": 1},
+    "SparseSVR": {"C": [1.0, 10.0], "cv": 2, "max_iter": 5, "n_init": 1},
 }
 
 

@@ -18,6 +18,7 @@ from zeronorm.feature_selection.correlation import CorrelationSelector
 from zeronorm.feature_selection.fsv import FSVSelector
 from zeronorm.feature_selection.r2w2 import R2W2Selector
 from zeronorm.reduction.svc_reducer import SVCReducer
+from zeronorm.regressors.sparse_svr import SparseSVR
 from zeronorm.report.displays import SparsityPathDisplay
 from zeronorm.saving import load, save
 
@@ -41,6 +42,7 @@ __all__ = [
     "SparseLargeMarginClassifier",
     "SparseProbitClassifier",
     "SparseSVC",
+    "SparseSVR",
     "SparsityControlledSVC",
     "SparsityPathDisplay",
     "ZeroNormSVC",

@@ -9,10 +9,10 @@ min_b W is convex in v with a second derivative of at least one, so that where b
 
     W(v, b) - min W <= 1/2 |dW/dv|^2:
 
-the certificate, for any loss that is convex and smooth (``losses.py``). While vectors move, a few steps are enough:
-one Gauss-Newton matrix, shared by the outputs, scales the variables of a descent. The last solution
-is by Newton's method, each output with its own matrix; W is quadratic wherever the same rows are
-within the margin, or outside the tube, so that few steps are needed.
+the certificate, for any loss that is convex and smooth (``losses.py``). While vectors move, a few
+steps are enough: one Gauss-Newton matrix, shared by the outputs, scales the variables of a descent.
+The last solution is by Newton's method, each output with its own matrix; W is quadratic wherever
+the same rows are within the margin, or outside the tube, so that few steps are needed.
 """
 
 from __future__ import annotations
