@@ -134,7 +134,9 @@ def choose(
     dtype = precision(training, settings)
 
     def race(size: int | None, most: int = 0) -> Choice:
-        runners = Race(training, units, settings, random, dtype, criterion)
+        # Many rows say enough of what is best without a tube: of several losses the first.
+        some = [one for one in settings if one.loss == settings[0].loss]
+        runners = Race(training, units, some, random, dtype, criterion)
         return _by_batches(runners, size, most, max_steps, max_features, update)
 
     if size is not None and needs_batches(training, size):
