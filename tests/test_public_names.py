@@ -132,6 +132,18 @@ ESTIMATORS = {
             "set_score_request"
         ),
     ),
+    "RelevanceVectorRegressor": (
+        (
+            "*, candidates='auto', coef0=0.0, degree=3, gamma='scale', kernel='rbf', max_iter=500, "
+            "noise_variance='auto', random_state=None, tol=0.001"
+        ),
+        (
+            "dual_coef_ expansion_ history_ intercept_ intercept_precision_ "
+            "log_marginal_likelihood_ n_features_in_ n_iter_ n_terms_ noise_variance_ objective_ "
+            "prior_precision_ support_ support_vectors_"
+        ),
+        "fit predict score set_fit_request set_predict_request set_score_request",
+    ),
     "SVCReducer": (
         (
             "estimator=None, *, max_error=None, max_iter=200, method='reduced_set', n_jobs=None, "
@@ -228,6 +240,17 @@ ESTIMATORS = {
             "objective_ support_ support_vectors_"
         ),
         "decision_function fit predict score set_fit_request set_score_request",
+    ),
+    "ZeroNormSVR": (
+        (
+            "variant='A', p=0.0, *, C=1.0, candidates='auto', coef0=0.0, degree=3, epsilon=0.1, "
+            "gamma='scale', kernel='rbf', max_iter=50, random_state=None, tol=0.0001"
+        ),
+        (
+            "dual_coef_ expansion_ history_ intercept_ n_features_in_ n_iter_ n_terms_ objective_ "
+            "support_ support_vectors_"
+        ),
+        "fit predict score set_fit_request set_score_request",
     ),
 }
 

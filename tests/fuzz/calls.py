@@ -25,6 +25,8 @@ CHEAP = {
     "SparseLargeMarginClassifier": {"n_terms": 3, "max_iter": 10},
     "ReducedSVC": {"n_terms": 3},
     "RelevanceVectorClassifier": {"max_iter": 30},
+    "RelevanceVectorRegressor": {"max_iter": 30},
+    "ZeroNormSVR": {"max_iter": 3},
     "ZeroNormSVC": {"max_iter": 3},
 }
 
@@ -73,6 +75,7 @@ PARAMETERS = {
     "n_init": ([1, 2], [0, -1, 2.5, None]),
     "n_terms": ([1, 2, 5, 10**9, "auto", None], [0, -1, 2.5, np.nan, "few"]),
     "norm": (["l1", "l2"], ["l3", None, 2]),
+    "noise_variance": (["auto", 1e-300, 1e-12, 0.1, 1e12], [0.0, -1.0, np.nan, None, "small"]),
     "p": ([0.0, 1.0, 2.0, np.inf, 1.5, 1e-12, 1e12], [-1.0, np.nan, None, "two"]),
     "patience": ([1, 3, 10**9], [0, -1, 2.5, None]),
     "polish": ([True, False], ["yes", None]),
