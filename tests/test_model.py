@@ -94,7 +94,6 @@ def test_methods_that_it_does_not_have():
 
 MISFITS = {
     "classes for a number": (expansion(), Classes(list("abc")), {}, "3 classes do not go with 1"),
-    "a number of two outputs": (expansion(2), Number(), {}, "number .* with 2 outputs"),
     "an outlier of two outputs": (expansion(2), OneClass(0.0), {}, "one-class .* with 2 outputs"),
     "no votes": (expansion(3, vote_classes=3), Classes(list("abc")), {}, "do not go with 3"),
     "a linear density": (expansion(1, Kernel("linear")), Density(1.0), {}, "needs an rbf kernel"),

@@ -132,6 +132,18 @@ ESTIMATORS = {
             "set_score_request"
         ),
     ),
+    "RelevanceVectorRegressor": (
+        (
+            "*, candidates='auto', coef0=0.0, degree=3, gamma='scale', kernel='rbf', max_iter=500, "
+            "noise_variance='auto', random_state=None, tol=0.001"
+        ),
+        (
+            "dual_coef_ expansion_ history_ intercept_ intercept_precision_ "
+            "log_marginal_likelihood_ n_features_in_ n_iter_ n_terms_ noise_variance_ objective_ "
+            "prior_precision_ support_ support_vectors_"
+        ),
+        "fit predict score set_fit_request set_predict_request set_score_request",
+    ),
     "SVCReducer": (
         (
             "estimator=None, *, max_error=None, max_iter=200, method='reduced_set', n_jobs=None, "
@@ -193,6 +205,19 @@ ESTIMATORS = {
         ),
         "decision_function fit predict score set_fit_request set_score_request",
     ),
+    "SparseSVR": (
+        (
+            "n_terms='auto', *, C='cv', coef0=0.0, cv=5, degree=3, device=None, epsilon='cv', "
+            "gamma='cv', kernel='rbf', linear='auto', loss='epsilon_insensitive', "
+            "max_features=None, max_iter=200, metric='auto', n_init=2, n_jobs=None, "
+            "random_state=None, rule='loss', tol=0.0001, verbose=0"
+        ),
+        (
+            "C_ dual_coef_ epsilon_ expansion_ gamma_ history_ intercept_ n_features_in_ "
+            "n_features_used_ n_iter_ n_terms_ objective_ path_ residuals_ support_vectors_"
+        ),
+        "fit predict score set_fit_request set_predict_request set_score_request",
+    ),
     "SparsityControlledSVC": (
         (
             "*, C=1.0, candidates='auto', class_weight=None, coef0=0.0, degree=3, gamma='scale', "
@@ -216,6 +241,17 @@ ESTIMATORS = {
         ),
         "decision_function fit predict score set_fit_request set_score_request",
     ),
+    "ZeroNormSVR": (
+        (
+            "variant='A', p=0.0, *, C=1.0, candidates='auto', coef0=0.0, degree=3, epsilon=0.1, "
+            "gamma='scale', kernel='rbf', max_iter=50, random_state=None, tol=0.0001"
+        ),
+        (
+            "dual_coef_ expansion_ history_ intercept_ n_features_in_ n_iter_ n_terms_ objective_ "
+            "support_ support_vectors_"
+        ),
+        "fit predict score set_fit_request set_score_request",
+    ),
 }
 
 #: Settings that make a fit quick, or show an attribute that is not always there.
@@ -224,6 +260,7 @@ LIGHT = {
     "SVCReducer": {"estimator": SVC(), "n_terms": 3},
     "SparseLargeMarginClassifier": {"learn_gamma": "metric"},
     "SparseSVC": {"C": [1.0, 10.0], "cv": 2, "max_iter": 5, "n_init": 1},
+    "SparseSVR": {"C": [1.0, 10.0], "cv": 2, "max_iter": 5, "n_init": 1},
 }
 
 

@@ -18,6 +18,9 @@ from zeronorm.feature_selection.correlation import CorrelationSelector
 from zeronorm.feature_selection.fsv import FSVSelector
 from zeronorm.feature_selection.r2w2 import R2W2Selector
 from zeronorm.reduction.svc_reducer import SVCReducer
+from zeronorm.regressors.relevance import RelevanceVectorRegressor
+from zeronorm.regressors.sparse_svr import SparseSVR
+from zeronorm.regressors.zero_norm import ZeroNormSVR
 from zeronorm.report.displays import SparsityPathDisplay
 from zeronorm.saving import load, save
 
@@ -36,14 +39,17 @@ __all__ = [
     "ReducedSVC",
     "R2W2Selector",
     "RelevanceVectorClassifier",
+    "RelevanceVectorRegressor",
     "SVCReducer",
     "SparseKernelDensity",
     "SparseLargeMarginClassifier",
     "SparseProbitClassifier",
     "SparseSVC",
+    "SparseSVR",
     "SparsityControlledSVC",
     "SparsityPathDisplay",
     "ZeroNormSVC",
+    "ZeroNormSVR",
     "__version__",
     "load",
     "save",

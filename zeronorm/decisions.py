@@ -234,13 +234,16 @@ def _labels(labels: list[Any], dtype: Any) -> np.ndarray:
 
 
 class Number(Decision):
-    """The value itself, of regression."""
+    """The value itself, of regression; one for each target."""
 
     kind, answers = "number", ("predict",)
 
+    def check(self, function: Any) -> None:
+        """Take any function: each output is a target."""
+
     def predict(self, outputs: np.ndarray) -> np.ndarray:
         """Return the numbers."""
-        return outputs[:, 0]
+        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,12 @@ ESTIMATORS = {estimator.__name__: estimator for estimator in all_estimators()}
 CHEAP = {
     "CrossEntropySVC": {"sample_size": 10, "max_iter": 3, "random_state": 0},
     "SparseSVC": {"C": (1.0, 10.0), "gamma": "scale", "cv": 2, "n_init": 1, "max_iter": 20},
+    "SparseSVR": {"C": (1.0, 10.0), "gamma": "scale", "cv": 2, "n_init": 1, "max_iter": 20},
     "SparseLargeMarginClassifier": {"n_terms": 3, "max_iter": 10},
     "ReducedSVC": {"n_terms": 3},
     "RelevanceVectorClassifier": {"max_iter": 30},
+    "RelevanceVectorRegressor": {"max_iter": 30},
+    "ZeroNormSVR": {"max_iter": 3},
     "ZeroNormSVC": {"max_iter": 3},
 }
 
@@ -47,6 +50,7 @@ PARAMETERS = {
     "degree": ([1, 2, 3, 0, 30, 2.5, 1000], [-1, np.nan, None, "two", np.inf]),
     "delta": ([1e-300, 1e-12, 1e-4, 1.0, 1e12], [0.0, -1.0, np.nan, None]),
     "elite_share": ([1e-12, 0.03, 0.5, 1.0], [0.0, 1.5, np.nan, None]),
+    "epsilon": (["cv", 0.0, 1e-300, 0.1, 1e12, (0.0, 0.5)], [-1.0, np.nan, None, "wide", []]),
     "estimator": ([SVC(C=1e-12), SVC(kernel="linear"), SVC(kernel="poly"), SVC(kernel="sigmoid"),
                    SVC(gamma=1e-12), SVC(gamma=1e12), SVC(C=1e12, max_iter=1000),
                    SVC(class_weight="balanced"), NuSVC(nu=0.1), NuSVC(),
@@ -60,6 +64,7 @@ PARAMETERS = {
                ["gauss", None, 3, ["rbf"]]),
     "lam": ([1e-300, 1e-12, 0.1, 10.0, 1e12, 1e300, "gcv"], [0.0, -1.0, np.nan, None, "small"]),
     "learn_gamma": ([True, False, "metric"], ["yes", None]),
+    "loss": (["epsilon_insensitive", "squared"], ["huber", None, 3]),
     "max_error": ([0.0, 1e-12, 0.05, 0.5, 0.999], [-0.1, 1.0, np.nan, "small"]),
     "max_iter": ([1, 2, 10], [0, -1, 2.5, np.nan, None, "many"]),
     "method": (["reduced_set", "modified", "cross_entropy", "exact"], ["magic", None, 3]),
@@ -70,6 +75,7 @@ PARAMETERS = {
     "n_init": ([1, 2], [0, -1, 2.5, None]),
     "n_terms": ([1, 2, 5, 10**9, "auto", None], [0, -1, 2.5, np.nan, "few"]),
     "norm": (["l1", "l2"], ["l3", None, 2]),
+    "noise_variance": (["auto", 1e-300, 1e-12, 0.1, 1e12], [0.0, -1.0, np.nan, None, "small"]),
     "p": ([0.0, 1.0, 2.0, np.inf, 1.5, 1e-12, 1e12], [-1.0, np.nan, None, "two"]),
     "patience": ([1, 3, 10**9], [0, -1, 2.5, None]),
     "polish": ([True, False], ["yes", None]),

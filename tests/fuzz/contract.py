@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import is_regressor
 from sklearn.utils import check_array
 
 import zeronorm
@@ -51,7 +52,8 @@ def check(call, seconds=SECONDS):
                 raise Breach(f"{call.estimator}: a fit that failed has left attributes behind")
             return None
         check_attributes(model)
-        for use in (check_classes, check_probabilities, check_selection, check_density):
+        uses = check_classes, check_numbers, check_probabilities, check_selection, check_density
+        for use in uses:
             use(model, X)
         return model
 
@@ -150,6 +152,16 @@ def check_classes(model, X):
     require(predicted is not None, model, "predict refuses what decision_function takes")
     require(len(predicted) == len(values), model, "as many predictions as rows")
     require(np.isin(predicted, model.classes_).all(), model, "predictions are not classes")
+
+
+def check_numbers(model, X):
+    """Predictions of a regressor are finite, one for each row, or the rows are refused."""
+    if not is_regressor(model):
+        return
+    values = refusal(lambda: model.predict(X), X)
+    if values is not None:
+        require(np.isfinite(values).all(), model, "predictions are not finite")
+        require(len(values) == check_array(X, accept_sparse=True).shape[0], model, "one for a row")
 
 
 def check_probabilities(model, X):

@@ -1,4 +1,4 @@
-"""What the classifiers share whose terms are training rows: the choice of candidates."""
+"""What the machines share whose terms are training rows: the choice of candidates."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from zeronorm.base.classifier import KernelClassifier
+from zeronorm.base.machine import KernelMachine
+from zeronorm.base.regressor import KernelRegressor
 from zeronorm.base.sampling import renumbered, stratified_rows
 from zeronorm.base.training_set import (
     ChosenTerms,
@@ -52,8 +54,8 @@ def most_candidates(candidates: str | int, n_rows: int) -> int:
     return candidates
 
 
-class SparseKernelClassifier(KernelClassifier):
-    """Base of the classifiers whose terms are training rows.
+class SparseKernelMachine(KernelMachine):
+    """Base of the machines whose terms are training rows.
 
     A subclass has the parameter ``candidates`` and implements ``_solve``.
     """
@@ -135,6 +137,14 @@ class SparseKernelClassifier(KernelClassifier):
         equal = self._equal_rows(training, np.arange(len(training.codes)))
         caps = np.bincount(equal, weights=training.cost)[equal[indices]]
         return rescaled_cost(training.codes, training.cost, indices, caps)
+
+
+class SparseKernelClassifier(SparseKernelMachine, KernelClassifier):
+    """Base of the classifiers whose terms are training rows."""
+
+
+class SparseKernelRegressor(SparseKernelMachine, KernelRegressor):
+    """Base of the regressors whose terms are training rows."""
 
 
 def first_equal(X: Any, codes: np.ndarray | None = None) -> np.ndarray:

@@ -33,9 +33,10 @@ def validated(estimator: Any, X: Any) -> Any:
     return validate_data(estimator, X, accept_sparse="csr", dtype=dtype, reset=False)
 
 
-def validated_training(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
+def validated_training(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
     """Validate training rows and labels; NumPy's rows become double, others are as they are."""
-    return validate_data(estimator, X, y, accept_sparse="csr", dtype=_dtypes(X, np.float64))
+    dtype = _dtypes(X, np.float64)
+    return validate_data(estimator, X, y, accept_sparse="csr", dtype=dtype, **options)
 
 
 def _dtypes(X: Any, of_numpy: Any) -> Any:

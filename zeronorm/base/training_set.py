@@ -138,7 +138,7 @@ class TrainingProblem:
 class ChosenTerms:
     """What ``_solve`` of a method returns: which candidates became terms, with what coefficients.
 
-    ``terms`` are indices among the candidates; ``SparseKernelClassifier._learn`` makes of them a
+    ``terms`` are indices among the candidates; ``SparseKernelMachine._learn`` makes of them a
     :class:`Learned`. ``kernel`` is the one that the method has chosen, where that is its part.
     """
 

@@ -8,35 +8,22 @@ the training data (``learned/path.py``).
 
 from __future__ import annotations
 
-import copy
-from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from zeronorm.arrays import namespace, to_numpy
 from zeronorm.base.classifier import KernelClassifier
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.placement import check_device
-from zeronorm.base.progress import progress_bar
-from zeronorm.base.training_set import Learned, TrainingRows, check_cost
-from zeronorm.checks import check_integer, check_positive, check_terms, is_integer
 from zeronorm.decisions import Classes
 from zeronorm.expansion import KernelExpansion
-from zeronorm.expansion_parts import n_features_used
-from zeronorm.kernels import Kernel
-from zeronorm.learned.choice import Choice, choose, settings_of
-from zeronorm.learned.final import fit_setting
-from zeronorm.learned.learner import check_learnable
-from zeronorm.learned.many_rows import BATCH_STEPS, needs_batches
-from zeronorm.learned.settings import check_form, check_splits, costs_of
-from zeronorm.model_selection import RULES, check_rule
+from zeronorm.learned.choice import Choice
+from zeronorm.learned.machine import LearnedMachine
 
 
 @with_parameters
-class SparseSVC(KernelClassifier):
+class SparseSVC(LearnedMachine, KernelClassifier):
     """Support vector classifier with a handful of learned vectors, chosen by itself.
 
     Where :class:`~sklearn.svm.SVC` keeps hundreds of training rows, this places a few vectors of
@@ -175,137 +162,8 @@ class SparseSVC(KernelClassifier):
     True
     """
 
-    n_terms: Any = field(default="auto", kw_only=False)
-    C: Any = "cv"
-    gamma: Any = "cv"
-    metric: Any = "auto"
-    linear: Any = "auto"
-    max_features: int | None = None
-    rule: str = "loss"
-    cv: Any = 5
-    max_iter: int = 200
-    n_init: int = 2
-    n_jobs: int | None = None
-    device: str | None = None  # type: ignore[misc]
-    verbose: int = 0
-
-    def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn what input fits."""
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = True
-        return tags
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_device(self.device)
-        if not self._chooses_terms():
-            if not is_integer(self.n_terms):
-                raise ValueError(f"n_terms must be 'auto' or an integer; got {self.n_terms!r}.")
-            check_integer("n_terms", self.n_terms, least=1)
-        for C in costs_of(self.C, 1):
-            check_positive("C", C)
-        check_learnable(self.kernel)
-        check_rule(self.rule, ("loss", *RULES))
-        check_form(self.kernel, self.metric, self.linear, self.max_features)
-        check_splits(self.cv)
-        check_integer("max_iter", self.max_iter, least=1)
-        check_integer("n_init", self.n_init, least=1)
-        check_integer("verbose", self.verbose, least=0)
-
-    def _unit_cost(self) -> float:
-        return 1.0  # the settings multiply it
-
-    def _chooses_terms(self) -> bool:
-        return isinstance(self.n_terms, str) and self.n_terms == "auto"
-
-    def _make_kernel(self, X: Any, sample_weight: np.ndarray | None) -> Kernel:
-        """Return the kernel with gamma="scale", of which the widths are multiples."""
-        return Kernel.from_params(
-            self.kernel,
-            gamma="scale",
-            degree=self.degree,
-            coef0=self.coef0,
-            X=X,
-            sample_weight=sample_weight,
-        )
-
-    def _training_rows(
-        self, X: Any, y: np.ndarray, sample_weight: Any
-    ) -> tuple[TrainingRows, np.ndarray]:
-        found = super()._training_rows(X, y, sample_weight)
-        if not self._chooses_terms():
-            check_terms(self.n_terms, X.shape[0])
-        return found
-
-    def _learn(self, training: TrainingRows) -> Learned:
-        random = check_random_state(self.random_state)
-        with progress_bar("SparseSVC", enabled=self.verbose > 0) as update:
-            choice = self._choose(training, random, update)
-            update(0.8, f"fitting {choice.size} terms")
-            learned = fit_setting(
-                training,
-                choice.setting,
-                choice.size,
-                random,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                starts=choice.starts,
-                max_features=self.max_features,
-                finished=choice.finished,
-            )
-            learned.doubt = choice.doubt
-            self._choice = choice
-            return learned
-
-    def _choose(self, training: TrainingRows, random: np.random.RandomState, update: Any) -> Choice:
-        """Choose among the settings by cross-validation, where there is a choice."""
-        settings = settings_of(
-            training,
-            C=self.C,
-            gamma=self.gamma,
-            metric=self.metric if self.max_features is None else True,
-            linear=self.linear,
-            chooses_terms=self._chooses_terms(),
-        )
-        check_cost(max(setting.C for setting in settings) * training.cost)
-        size = None if self._chooses_terms() else self.n_terms
-        if size is not None and len(settings) == 1 and not needs_batches(training, size):
-            n_linear = training.targets.shape[1] if settings[0].linear else 0
-            return Choice(settings[0], max(0, size - n_linear), total=size)
-        choice = choose(
-            training,
-            settings,
-            size,
-            self.cv,
-            self.rule,
-            random,
-            n_jobs=self.n_jobs,
-            max_steps=BATCH_STEPS * self.max_iter,
-            max_features=self.max_features,
-            update=update,
-        )
-        if size is not None and len(settings) == 1:
-            return replace(choice, path={}, calibration=None)  # nothing was chosen
-        return choice
-
-    def _store(self, learned: Learned, classes: np.ndarray) -> None:
-        super()._store(learned, classes)
-        choice, expansion = self._choice, self.expansion_
-        del self._choice
-        self.path_, self.calibration_ = choice.path, choice.calibration
-        self.C_, self.gamma_ = choice.setting.C, expansion.kernel.gamma
-        self.n_features_used_ = n_features_used(expansion)
-
-    def _with_choices(self, learned: Learned) -> SparseSVC:
-        setting = self._choice.setting
-        again = copy.copy(self)
-        again.n_terms, again.C = max(1, self._choice.total), setting.C
-        # A width that was learned is learned again; one that was given stays.
-        again.gamma = "cv" if setting.widths == 1 else setting.kernel.gamma
-        again.metric, again.linear = setting.widths > 1, setting.linear
-        again.n_init, again.verbose = 1, 0
-        return again
+    def _store_choice(self, choice: Choice) -> None:
+        self.calibration_ = choice.calibration
 
     def _model_parts(self) -> tuple[KernelExpansion, Classes]:
         return self.expansion_.to_numpy(), Classes(to_numpy(self.classes_), link=self.calibration_)

@@ -22,7 +22,7 @@ from zeronorm.learned.path import (
     Judged,
     Path,
 )
-from zeronorm.learned.settings import Setting, costs_of, kernels_of, widths_of
+from zeronorm.learned.settings import C_VALUES, Setting, costs_of, kernels_of, widths_of
 from zeronorm.learned.span import Span, may_be_linear
 from zeronorm.learned.stand_in import far_behind, judge_landmarks
 from zeronorm.learned.units import Units
@@ -37,7 +37,7 @@ STAND_IN_FACTORS = (0.1, 0.3, 1.0)
 #: ``criteria.py``); but it may have a few.
 ROWS_PER_TERM, FEW_TERMS = 10, 8
 
-#: Settings with a linear part that are tried without it.
+#: Settings that are tried without their linear part, and with each other loss.
 TWINS = 3
 
 
@@ -69,9 +69,10 @@ def settings_of(
     linear: Any,
     chooses_terms: bool,
     losses: Sequence[RowLoss] = (SQUARED_HINGE,),
+    C_values: Sequence[float] = C_VALUES,
 ) -> list[Setting]:
     """Return what to choose from; "auto" is the simpler of the two where nothing else is."""
-    costs, kernels = costs_of(C, len(training.codes)), kernels_of(gamma, training)
+    costs, kernels = costs_of(C, len(training.codes), C_values), kernels_of(gamma, training)
     is_choosing = len(costs) * len(kernels) * len(losses) > 1 or chooses_terms
     widths = widths_of(metric, gamma, training, is_choosing)
     parts = [linear is True]
@@ -134,7 +135,9 @@ def choose(
     dtype = precision(training, settings)
 
     def race(size: int | None, most: int = 0) -> Choice:
-        runners = Race(training, units, settings, random, dtype, criterion, max_steps=max_steps)
+        # Many rows say enough of what is best without a tube: of several losses the first.
+        some = [one for one in settings if one.loss == settings[0].loss]
+        runners = Race(training, units, some, random, dtype, criterion, max_steps=max_steps)
         return _by_batches(runners, size, most, max_features, update)
 
     if size is not None and needs_batches(training, size):
@@ -233,22 +236,31 @@ def _stand_in(
 def _growing(path: Path, settings: list[Setting], aim: float, update: Any) -> bool:
     """Let models grow until more terms do not help; whether they would at the end.
 
-    Where a linear part may be or not, models have it first; those that do well are tried without.
+    Where a linear part may be or not, models have it first, and of several losses the first one;
+    those that do well are tried without, and with the other losses.
     """
     # The first stage with a size that is too large is the last one.
     count = next((i + 1 for i, stage in enumerate(STAGES) if stage[-1] >= path.most), len(STAGES))
     stages = STAGES[:count]
     if path.folds.shared.rows.n_outputs > path.most:
         settings = [one for one in settings if not one.linear] or settings
-    first = [one for one in settings if one.linear or replace(one, linear=True) not in settings]
+    losses = list(dict.fromkeys(one.loss for one in settings))
+    first = [
+        one
+        for one in settings
+        if one.loss == losses[0] and (one.linear or replace(one, linear=True) not in settings)
+    ]
     update(0.1, f"{len(first)} settings, up to {stages[0][-1]} terms")
     path.advance(stages[0], first)
     path.keep(STAYING[0])
-    if len(first) < len(settings):
-        update(0.2, "without a linear part")
-        twins = [replace(one, linear=False) for one in path.states if one.linear][:TWINS]
-        path.advance(stages[0], twins)
-        path.keep(STAYING[0])
+    changes: list[dict[str, Any]] = [{"linear": False}, *({"loss": loss} for loss in losses[1:])]
+    for change in changes:
+        twins = [replace(one, **change) for one in path.states]
+        twins = [one for one in twins if one in settings and one not in path.states][:TWINS]
+        if twins:
+            update(0.2, f"{len(twins)} settings more")
+            path.advance(stages[0], twins)
+            path.keep(STAYING[0])
     count = 0
     for i in range(1, len(stages)):
         if not path.goes_on(count, aim):

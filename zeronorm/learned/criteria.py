@@ -25,7 +25,7 @@ MOST = 2.0
 UNITS = (1.0, 2.0, 4.0, 8.0)
 
 #: Residuals beyond so many deviations of the target count by their size, not by its square.
-FAR_OUT = 10.0
+FAR_OUT = 3.0
 
 #: A row is a support vector of the stand-in if its residual is larger, the default of SVR.
 TUBE = 0.1

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.arrays import at_least, double, namespace
+from zeronorm.arrays import as_on, at_least, double, namespace
 from zeronorm.learned.kernel_sets import Rows
 from zeronorm.solvers.newton.rounded_hinge import WIDTH
 
@@ -123,22 +123,27 @@ class RoundedHinge(SquaredHinge):
 
 @dataclass(frozen=True)
 class Insensitive(RowLoss):
-    """The epsilon-insensitive loss, its corner rounded off over a width; infinite: squared."""
+    """The epsilon-insensitive loss, its corner rounded off over a width; infinite: squared.
 
-    epsilon: float = 0.0
+    ``epsilon`` is half the width of the tube: of all outputs, or of each.
+    """
+
+    epsilon: float | tuple[float, ...] = 0.0
     width: float = np.inf
 
     def slack(self, scores: Any, targets: Any) -> tuple[Any, Any]:
         """Return by how much each score is outside the tube around its target."""
         xp, residual = namespace(scores), targets - scores
-        return at_least(xp.abs(residual) - self.epsilon, 0.0), xp.sign(residual)
+        return at_least(xp.abs(residual) - self._tube(scores), 0.0), xp.sign(residual)
 
     def is_curved(self, scores: Any, targets: Any) -> Any:
         """Whether a row is outside the tube, and not beyond the width."""
         distance = namespace(scores).abs(targets - scores)
-        is_outside = distance > self.epsilon if self.epsilon else distance >= 0.0
-        return (
-            is_outside
-            if self.width == np.inf
-            else is_outside & (distance < self.epsilon + self.width)
-        )
+        tube = self._tube(scores)
+        is_curved = (distance > tube) | (tube == 0.0)  # without a tube, at zero as well
+        return is_curved if self.width == np.inf else is_curved & (distance < tube + self.width)
+
+    def _tube(self, like: Any) -> Any:
+        if isinstance(self.epsilon, tuple):
+            return as_on(np.array(self.epsilon)[:, None], like, like.dtype)
+        return self.epsilon

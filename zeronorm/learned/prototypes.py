@@ -35,6 +35,7 @@ from zeronorm.kernels import Kernel
 from zeronorm.learned.widths import GAMMA_RANGE, further_variables, prior
 from zeronorm.solvers.design import Design, per_output
 from zeronorm.solvers.gram import factor, whitened
+from zeronorm.solvers.losses import Hinge
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
 from zeronorm.solvers.newton.rounded_hinge import solve_rounded_hinge
 from zeronorm.solvers.solution import Solution
@@ -130,7 +131,7 @@ class LargeMargin:
         if start is not None:
             point[:-1] = start
         found = self._joined(
-            solve_rounded_hinge(design, target, cost, near)
+            solve_rounded_hinge(design, Hinge(target, cost), near)
             for target, cost, near in zip(self.targets.T, self.cost.T, point.T, strict=True)
         )
         self.intercept = found.intercept

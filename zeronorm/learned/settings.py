@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,11 +43,11 @@ class Setting:
         return Form(kernel, self.widths, linear=float(self.linear), loss=self.loss)
 
 
-def costs_of(C: Any, n_rows: int) -> list[Any]:
+def costs_of(C: Any, n_rows: int, values: Sequence[float] = C_VALUES) -> list[Any]:
     """Return the costs to try; for many rows such that these weigh as much as a few."""
     if not is_cv(C):
         return values_of("C", C)
-    return [value * min(1.0, MANY_ROWS / n_rows) for value in C_VALUES]
+    return [value * min(1.0, MANY_ROWS / n_rows) for value in values]
 
 
 def kernels_of(gamma: Any, training: TrainingRows) -> list[Kernel]:
@@ -84,14 +84,16 @@ def is_cv(value: Any) -> bool:
     return isinstance(value, str) and value == "cv"
 
 
-def values_of(name: str, value: Any) -> list[Any]:
+def values_of(
+    name: str, value: Any, check: Callable[[str, Any], None] = check_positive
+) -> list[Any]:
     """One value, or the values of a sequence, which must not be empty."""
     if isinstance(value, Iterable) and not isinstance(value, str):
         values = list(value)
         if not values:
             raise ValueError(f"{name} is an empty sequence; give at least one value.")
         for one in values:
-            check_positive(f"Every {name}", one)
+            check(f"Every {name}", one)
         return sorted(values)
     return [value]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from zeronorm.solvers.losses import Hinge
+
 
 def balanced(beta: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Scale the heavier class of dual variables down, so that ``target @ beta`` is zero."""
@@ -14,9 +16,7 @@ def balanced(beta: np.ndarray, target: np.ndarray) -> np.ndarray:
     return beta - (abs(excess) / heavy.sum()) * heavy
 
 
-def central_intercept(
-    values: np.ndarray, target: np.ndarray, cost: np.ndarray, width: float = 0.0
-) -> float:
+def central_intercept(values: np.ndarray, hinge: Hinge, width: float = 0.0) -> float:
     """Return the middle of the intercepts with the least hinge loss, the terms being given.
 
     The slope of the loss by b grows by ``cost`` at each row's corner: from minus the cost of the
@@ -27,14 +27,13 @@ def central_intercept(
     ----------
     values : ndarray of shape (n,)
         Decision values without the intercept.
-    target : ndarray of shape (n,)
-        Labels -1 and +1.
-    cost : ndarray of shape (n,)
-        Positive cost of each row's hinge.
+    hinge : Hinge
+        Targets, costs and margins.
     width : float
         Width over which the hinge is rounded off, from the corner inwards.
     """
-    starts = np.where(target > 0, 1.0 - width, -1.0) - values
+    target, cost = hinge.target, hinge.cost
+    starts = hinge.scores(np.where(target > 0, width, 0.0)) - values
     if width == 0:
         order = np.argsort(starts, kind="stable")
         corners, slopes = starts[order], cost[order]

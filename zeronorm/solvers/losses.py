@@ -78,14 +78,32 @@ class Smoothed:
 
 @dataclass
 class Hinge:
-    """The hinge max(0, 1 - target * score), times the cost of each row; targets are -1 and +1."""
+    """The hinge max(0, margin - target * score), times the cost of each row.
+
+    Targets are -1 and +1; the margin is one in classification. With other margins regression and
+    the one-class machine are problems of the same kind: :func:`insensitive`, :func:`one_class`.
+    """
 
     target: np.ndarray
     cost: np.ndarray
+    margin: np.ndarray | float = 1.0
 
     def slack(self, scores: np.ndarray) -> np.ndarray:
-        """Return what each row lacks of a margin of one; negative beyond it."""
-        return 1.0 - self.target * scores
+        """Return what each row lacks of its margin; negative beyond it."""
+        return self.margin - self.target * scores
+
+    def scores(self, slack: np.ndarray) -> np.ndarray:
+        """Return the scores with these slacks."""
+        return self.target * (self.margin - slack)
+
+    def linear(self, dual: np.ndarray) -> float:
+        """Linear part of the dual objective: the sum of the margins, weighted by the duals."""
+        return float(dual.sum() if isinstance(self.margin, float) else self.margin @ dual)
+
+    def take(self, rows: np.ndarray, cost: np.ndarray) -> Hinge:
+        """Return the hinges of some rows, with other costs."""
+        margin = self.margin if isinstance(self.margin, float) else self.margin[rows]
+        return Hinge(self.target[rows], cost, margin)
 
     def value(self, scores: np.ndarray) -> float:
         """Sum of the losses."""
@@ -94,6 +112,29 @@ class Hinge:
     def smoothed(self, width: float, base: np.ndarray | None = None) -> Smoothed:
         """Round the corner off over this width."""
         return Smoothed(self.cost / width, self.cost, 0.0, base)
+
+
+def insensitive(target: np.ndarray, cost: np.ndarray, epsilon: float) -> Hinge:
+    """Return the epsilon-insensitive loss max(0, |y - f| - eps) as hinges, two for each row.
+
+    The first half keeps the score from being too low, f >= y - eps, the second from being too high,
+    -f >= -y - eps; at most one of the two is above zero. The design has its rows twice.
+    """
+    sides = np.repeat([1.0, -1.0], len(target))
+    return Hinge(sides, np.tile(cost, 2), sides * np.tile(target, 2) - epsilon)
+
+
+def one_class(cost: np.ndarray, total: float, most: float) -> Hinge:
+    """Return the losses max(0, rho - f) of the one-class machine, less total * rho, as hinges.
+
+    The intercept is -rho, the score f - rho. The last hinge is of a row without features, whose
+    score is the intercept alone: total * max(0, most - rho), which is -total * rho but for a
+    constant, as long as rho stays below ``most``. Its dual variable is ``total``, and so is the sum
+    of the others: the constraint of Schölkopf et al. (2001), (8).
+    """
+    target, margin = np.ones(len(cost) + 1), np.zeros(len(cost) + 1)
+    target[-1], margin[-1] = -1.0, most
+    return Hinge(target, np.append(cost, total), margin)
 
 
 class Probit:

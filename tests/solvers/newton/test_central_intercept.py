@@ -6,6 +6,7 @@ import pytest
 from zeronorm.solvers.design import Design
 from zeronorm.solvers.intercept import central_intercept
 from zeronorm.solvers.linear_programs.hinge_lp import solve_one_norm
+from zeronorm.solvers.losses import Hinge
 from zeronorm.solvers.newton.hinge_lasso import HingeLasso
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
 from zeronorm.solvers.newton.smooth_hinge_lasso import SmoothHingeLasso
@@ -28,7 +29,7 @@ def test_no_grid_point_is_lower_and_the_interval_is_halved(seed, width):
     target = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
     # Costs of whole numbers: intervals, not points, are optimal more often than not.
     cost = rng.integers(1, 3, size=n).astype(float)
-    found = central_intercept(values, target, cost, width)
+    found = central_intercept(values, Hinge(target, cost), width)
     reach = np.abs(values).max() + 2.0
     grid = np.linspace(-reach, reach, 40001)
     losses = loss(grid, values, target, cost, width)

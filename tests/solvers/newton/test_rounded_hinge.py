@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import approx_fprime, minimize
 
 from zeronorm.solvers.design import Design
+from zeronorm.solvers.losses import Hinge
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
 from zeronorm.solvers.newton.rounded_hinge import WIDTH, solve_rounded_hinge
 
@@ -18,7 +19,7 @@ def problem(n=60, m=4, seed=0, cost=(0.1, 3.0)):
 
 
 def solve(rows, target, cost, start):
-    return solve_rounded_hinge(Design(rows[:, :-1]), target, cost, start)
+    return solve_rounded_hinge(Design(rows[:, :-1]), Hinge(target, cost), start)
 
 
 def point_of(found):
@@ -75,7 +76,7 @@ def test_no_row_on_the_bend():
     """Far from the margin the intercept has no curvature; the step must be finite all the same."""
     rows = np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]])
     found = solve_rounded_hinge(
-        Design(rows[:, :-1]), np.array([1.0, 1.0, -1.0]), np.ones(3), np.array([0.0, 9.0])
+        Design(rows[:, :-1]), Hinge(np.array([1.0, 1.0, -1.0]), np.ones(3)), np.array([0.0, 9.0])
     )
     other = minimize(objective, np.zeros(2), args=(rows, np.array([1.0, 1.0, -1.0]), np.ones(3)))
     assert found.objective == pytest.approx(other.fun, rel=1e-6)
@@ -108,7 +109,7 @@ def test_equal_classes_have_the_intercept_in_the_middle():
     features = np.array([[-3.0], [-2.0], [0.0], [1.0]])
     rows, target = np.column_stack([features, np.ones(4)]), np.array([-1.0, -1.0, 1.0, 1.0])
     found = solve_rounded_hinge(
-        Design(rows[:, :-1]), target, np.full(4, 1e-3), np.array([0.0, 0.7])
+        Design(rows[:, :-1]), Hinge(target, np.full(4, 1e-3)), np.array([0.0, 0.7])
     )
     weight = point_of(found)[0]
     # Optimal as long as no row of either class reaches the bend.

@@ -82,6 +82,30 @@ class Logistic:
         return Derivatives(value, self.target * self.cost * wrong, curvature, slope)
 
 
+class Gaussian:
+    """Numbers with normal noise of variance ``noise``; ``cost`` counts how often a row was seen.
+
+    The posterior is normal, so that Laplace's approximation is exact. Targets are in units of their
+    spread, in which no function needs a larger part than a hundred.
+    """
+
+    largest_variance = 1e4
+
+    def __init__(self, target: np.ndarray, cost: np.ndarray, noise: float) -> None:
+        self.target, self.cost, self.noise = target, cost, noise
+
+    def derivatives(self, scores: np.ndarray) -> Derivatives:
+        """Value and derivatives at these scores."""
+        residual, precision = self.target - scores, self.cost / self.noise
+        constant = 0.5 * float(self.cost.sum()) * np.log(2.0 * np.pi * self.noise)
+        value = -0.5 * float(precision @ np.square(residual)) - constant
+        return Derivatives(value, precision * residual, precision, np.zeros_like(residual))
+
+
+#: What rows may say.
+Likelihood = Logistic | Gaussian
+
+
 class Basis:
     """All basis functions at all rows: the columns of a matrix, and a one.
 
@@ -175,7 +199,7 @@ class Posterior:
 
     Parameters
     ----------
-    likelihood : Logistic
+    likelihood : Likelihood
         What the rows say.
     indices : ndarray of shape (n_terms,)
         Which functions are in the model.
@@ -189,7 +213,7 @@ class Posterior:
 
     def __init__(
         self,
-        likelihood: Logistic,
+        likelihood: Likelihood,
         indices: np.ndarray,
         columns: np.ndarray,
         variance: np.ndarray,
@@ -201,7 +225,7 @@ class Posterior:
         self.whitened = np.zeros(len(indices)) if start is None else start / self.root
         self.evidence = self._find_mode(likelihood)
 
-    def _find_mode(self, likelihood: Logistic) -> float:
+    def _find_mode(self, likelihood: Likelihood) -> float:
         """Newton's method with step halving, the objective being concave; returns L."""
         scores = self.design @ self.whitened
         here = likelihood.derivatives(scores)

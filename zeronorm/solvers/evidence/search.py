@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from zeronorm.solvers.evidence.model import Basis, Logistic, Posterior
+from zeronorm.solvers.evidence.model import Basis, Likelihood, Posterior
 from zeronorm.solvers.evidence.moves import MOVES, Move, Neighbourhood, gain_of
 
 # Where a comment below compares, it is on 27 problems of 120 to 150 rows (those of tests/golden at
@@ -85,7 +85,7 @@ class SparseBayes:
 
 
 def maximise_evidence(
-    basis: Basis, likelihood: Logistic, tolerance: float = 1e-3, max_rounds: int = 500
+    basis: Basis, likelihood: Likelihood, tolerance: float = 1e-3, max_rounds: int = 500
 ) -> SparseBayes:
     """Search for the prior variances of largest marginal likelihood.
 
@@ -93,7 +93,7 @@ def maximise_evidence(
     ----------
     basis : Basis
         All functions that may enter the model.
-    likelihood : Logistic
+    likelihood : Likelihood
         What the rows say.
     tolerance : float
         Stop when no change promises to raise L by more than this.
@@ -144,7 +144,7 @@ class _Search:
     def __init__(
         self,
         basis: Basis,
-        likelihood: Logistic,
+        likelihood: Likelihood,
         tolerance: float,
         max_rounds: int,
         widening: float = 1.0,

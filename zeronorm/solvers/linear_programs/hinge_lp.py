@@ -159,6 +159,8 @@ class HingeLP:
         What the dual variables are measured in; by default the largest cost.
     box : Box, optional
         Signs and largest sizes of the coefficients.
+    margin : ndarray of shape (n,) or float
+        What each row is to have; one in classification.
 
     Attributes
     ----------
@@ -175,16 +177,18 @@ class HingeLP:
         *,
         unit: float | None = None,
         box: Box | None = None,
+        margin: np.ndarray | float = 1.0,
     ) -> None:
         self.values, self.column_sizes = values, column_sizes(values)
-        self.hinge, self.box, self.multiplicative = Hinge(target, cost), box, multiplicative
+        self.hinge, self.box = Hinge(target, cost, margin), box
+        self.multiplicative = multiplicative
         self.unit = float(cost.max()) if unit is None else unit
         self.working = np.empty(0, dtype=np.intp)
         self.entered = np.empty(0)
         self.dual = np.zeros(len(cost))
         self.iterations = 0
         self.model = new_model()
-        add_columns(self.model, -np.ones(len(cost)), 0.0, cost / self.unit)
+        add_columns(self.model, -margin * np.ones(len(cost)), 0.0, cost / self.unit)
         add_rows(self.model, target[None, :], np.arange(len(cost)), 0.0, 0.0)
 
     @property
@@ -227,12 +231,12 @@ class HingeLP:
             pass
         multipliers = np.array(self.model.getSolution().row_dual)
         coef = np.zeros(len(limits))
-        # HiGHS minimises -sum(beta / unit), hence the signs.
+        # HiGHS minimises -sum(margin * beta / unit), hence the signs.
         coef[self.working] = -self.unit * multipliers[1:] / self.entered
         if self.box is not None:
             coef = self.box.signs * np.clip(coef, 0.0, self.box.caps)
         # Of an interval of optimal intercepts the multiplier is an end.
-        return coef, central_intercept(self.values @ coef, self.hinge.target, self.hinge.cost)
+        return coef, central_intercept(self.values @ coef, self.hinge)
 
     def _run(self) -> bool:
         """Solve with the working constraints; False if the iterations were used up."""
@@ -291,10 +295,11 @@ class HingeLP:
         primal = loss + float(limits @ np.abs(coef))
         beta = balanced(self.dual, self.hinge.target)
         slopes = self._slopes(beta)
-        dual = float(beta.sum()) / float(np.max(slopes / limits, initial=1.0))
+        total = self.hinge.linear(beta)
+        dual = total / float(np.max(slopes / limits, initial=1.0))
         if self.box is not None:
             broken = self.box.caps @ np.maximum(slopes - limits, 0.0)
-            dual = max(dual, float(beta.sum() - broken))
+            dual = max(dual, total - float(broken))
         return loss, _relative_gap(primal, dual)
 
 
@@ -323,9 +328,10 @@ def solve_largest_coefficient(values: np.ndarray, target: np.ndarray, cost: np.n
     point = np.array(solution.col_value)
     coef = (point[:m] - point[m]) / size
     coef[np.abs(coef) * sizes < ROUNDING] = 0.0
-    intercept = central_intercept(values @ coef, target, cost)
+    hinge_loss = Hinge(target, cost)
+    intercept = central_intercept(values @ coef, hinge_loss)
     scores = values @ coef + intercept
-    objective = float(np.abs(coef).max(initial=0.0)) + Hinge(target, cost).value(scores)
+    objective = float(np.abs(coef).max(initial=0.0)) + hinge_loss.value(scores)
     beta = balanced(np.clip(np.array(solution.row_dual)[:n] * unit, 0.0, cost), target)
     # Dual: |K' (y beta)|_1 <= 1 and y'beta = 0.
     dual = beta.sum() / max(1.0, float(np.abs((target * beta) @ values).sum()))

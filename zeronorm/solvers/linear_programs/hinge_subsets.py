@@ -193,7 +193,8 @@ class HingeSubsets:
         """Choose the intercepts, compute the loss, and compare it with what beta bounds it by."""
         alpha = alpha * (np.abs(alpha) >= FREE).any(axis=0)
         pairs = zip(alpha, self.targets.T, strict=True)
-        intercept = np.array([central_intercept(self.values @ a, t, self.cost) for a, t in pairs])
+        hinges = ((self.values @ a, Hinge(t, self.cost)) for a, t in pairs)
+        intercept = np.array([central_intercept(*one) for one in hinges])
         loss = float(self.losses(alpha[:, None], intercept[:, None])[0])
         # Nearby alpha are enough: where a convex function has its minimum among these, it has it.
         caps = np.minimum(self.caps, NEARBY * max(1.0, float(np.abs(alpha).max(initial=0.0))))

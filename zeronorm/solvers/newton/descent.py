@@ -129,4 +129,4 @@ class HingeDescent(NewtonDescent):
 
     def scores(self) -> np.ndarray:
         """Decision values of the rows."""
-        return self.hinge.target * (1.0 - self.slack)
+        return self.hinge.scores(self.slack)

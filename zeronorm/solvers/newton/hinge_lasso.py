@@ -155,7 +155,7 @@ class HingeLasso:
         self.alpha[self.active] = coef / self.sizes[self.active]
         self.b = float(state.point[-1])
         values = state.design.apply(np.append(coef, 0.0))
-        central = central_intercept(values, self.hinge.target, self.hinge.cost)
+        central = central_intercept(values, self.hinge)
         scores = values + central
         self._bound(state)
         objective = self.hinge.value(scores)

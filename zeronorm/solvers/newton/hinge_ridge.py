@@ -51,8 +51,9 @@ def solve_hinge_ridge(
     tolerance: float = 1e-6,
     max_steps: int = 500,
     sample_columns: int = SAMPLE_COLUMNS,
+    margin: np.ndarray | float = 1.0,
 ) -> Solution:
-    """Minimise ``1/2 |v|^2 + sum(cost * max(0, 1 - target * (design v + b)))``.
+    """Minimise ``1/2 |v|^2 + sum(cost * max(0, margin - target * (design v + b)))``.
 
     Parameters
     ----------
@@ -70,8 +71,10 @@ def solve_hinge_ridge(
         Most Newton steps; the solution then comes back with the gap it has.
     sample_columns : int
         With more than twice as many columns, a cold start is first solved on so many of them.
+    margin : ndarray of shape (n,) or float
+        What each row is to have; one in classification.
     """
-    hinge = Hinge(target, cost)
+    hinge = Hinge(target, cost, margin)
     if design.shape[1] == 0:
         return _intercept_alone(hinge)
     width = COLD_WIDTH if start is None else WARM_WIDTH
@@ -93,13 +96,25 @@ def solve_hinge_ridge(
 
 
 def _intercept_alone(hinge: Hinge) -> Solution:
-    """Solve the problem without columns: b = 1 or -1 for the class that costs more, or 0."""
+    """Solve the problem without columns: the best intercept.
+
+    Rows beyond their margin have no dual variable, others their cost; those at its corner make up
+    for what is missing on their side.
+    """
     target, cost = hinge.target, hinge.cost
-    b = central_intercept(np.zeros(len(target)), target, cost)
-    wrong = target != (1.0 if b >= 0 else -1.0)
-    lighter, heavier = cost[wrong].sum(), cost[~wrong].sum()
-    dual = np.where(wrong, cost, cost * (lighter / heavier))
-    return Solution(np.zeros(0), b, np.full(len(target), b), dual, 2.0 * float(lighter), 0.0)
+    b = central_intercept(np.zeros(len(target)), hinge)
+    scores = np.full(len(target), b)
+    slack, value = hinge.slack(scores), hinge.value(scores)
+    rounding = 1e-9 * (1.0 + np.abs(slack).max())
+    dual = np.where(slack > rounding, cost, 0.0)
+    excess = float(target @ dual)
+    is_corner = (np.abs(slack) <= rounding) & (target != np.sign(excess))
+    if is_corner.any():
+        room = float(cost[is_corner].sum())
+        dual[is_corner] = cost[is_corner] * min(1.0, abs(excess) / room)
+    dual = balanced(dual, target)
+    gap = (value - hinge.linear(dual)) / value if value > 0 else 0.0
+    return Solution(np.zeros(0), b, scores, dual, value, max(0.0, gap))
 
 
 def _from_few_columns(design: Design, hinge: Hinge, count: int) -> Solution:
@@ -109,7 +124,7 @@ def _from_few_columns(design: Design, hinge: Hinge, count: int) -> Solution:
     if design.scale is not None:
         scale *= design.scale[columns]
     sample = Design(np.ascontiguousarray(design.values[:, columns]), scale)
-    rough = solve_hinge_ridge(sample, hinge.target, hinge.cost, tolerance=0.05)
+    rough = solve_hinge_ridge(sample, hinge.target, hinge.cost, tolerance=0.05, margin=hinge.margin)
     rough.coef = design.adjoint(hinge.target * rough.dual)[:-1]
     return rough
 
@@ -149,7 +164,7 @@ class _Certified(RidgeDescent):
     def certify(self, tolerance: float) -> bool:
         """Whether the duality gap is small enough; measured only where it may be."""
         primal, weights = self.primal, self.dual_weights[:-1]
-        estimate = self.dual.sum() - 0.5 * (weights @ weights)
+        estimate = self.hinge.linear(self.dual) - 0.5 * (weights @ weights)
         if primal - estimate <= 2.0 * tolerance * primal or self.is_solved:
             self.measure_gap(primal)
         return self.gap <= tolerance
@@ -159,8 +174,8 @@ class _Certified(RidgeDescent):
         beta = balanced(self.dual, self.hinge.target)
         weights = self.design.adjoint(self.hinge.target * beta)[:-1]
         # A dual point scaled down is one too; this is the best multiple.
-        total, square = float(beta.sum()), float(weights @ weights)
-        scale = min(1.0, total / square) if square > 0 else 1.0
+        total, square = self.hinge.linear(beta), float(weights @ weights)
+        scale = min(1.0, max(0.0, total / square)) if square > 0 else 1.0
         value = scale * total - 0.5 * scale**2 * square
         if value > self.best:
             self.best, self.certificate = value, scale * beta
@@ -177,7 +192,7 @@ class _Certified(RidgeDescent):
         """Move b to the middle of its best values for these weights, and take the gap there."""
         point, hinge, scores, primal = self.point, self.hinge, self.scores(), self.primal
         del self.loss, self.slack  # of many rows each array counts
-        b = central_intercept(scores - point[-1], hinge.target, hinge.cost)
+        b = central_intercept(scores - point[-1], hinge)
         shift = b - float(point[-1])
         centred = self.quadratic(point) + hinge.value(scores + shift)
         if has_fallen(centred, primal):

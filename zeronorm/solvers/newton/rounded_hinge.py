@@ -31,29 +31,24 @@ MAX_NEWTON, PRECISION = 50, 1e-6
 ENOUGH = 0.1
 
 
-def solve_rounded_hinge(
-    design: Design, target: np.ndarray, cost: np.ndarray, start: np.ndarray
-) -> Solution:
+def solve_rounded_hinge(design: Design, hinge: Hinge, start: np.ndarray) -> Solution:
     """Minimise by Newton steps with a line search.
 
     Parameters
     ----------
     design : Design of shape (n, m)
         Features.
-    target : ndarray of shape (n,)
-        Labels -1 and +1.
-    cost : ndarray of shape (n,)
-        Positive cost of each row's loss.
+    hinge : Hinge
+        Targets, costs and margins.
     start : ndarray of shape (m + 1,)
         Where to start, the intercept last.
     """
-    hinge = Hinge(target, cost)
     state = _Rounded(design, hinge, hinge.smoothed(WIDTH), start)
-    intercept, value = _intercept_alone(target, cost)
+    intercept, value = _intercept_alone(hinge)
     # A start that is worse than no weights at all would be a long way round.
     if not state.value <= value:
         nothing = np.append(np.zeros(len(start) - 1), intercept)
-        state.move(nothing, hinge.slack(np.full(len(target), intercept)))
+        state.move(nothing, hinge.slack(np.full(len(hinge.target), intercept)))
     for _ in range(MAX_NEWTON):
         is_going = state.newton_step() and not state.is_exact
         if not is_going or -state.descent <= PRECISION * state.value:
@@ -63,12 +58,17 @@ def solve_rounded_hinge(
     return Solution(point[:-1], float(point[-1]), state.scores(), state.dual, state.value)
 
 
-def _intercept_alone(target: np.ndarray, cost: np.ndarray) -> tuple[float, float]:
+def _intercept_alone(hinge: Hinge) -> tuple[float, float]:
     """Best intercept and its value without weights.
 
-    The rows of the heavier class are then on the bend, so far that their slopes balance the others;
-    with equal classes, the middle of all that is as good.
+    With equal margins the rows of the heavier class are then on the bend, so far that their slopes
+    balance the others; with equal classes, the middle of all that is as good.
     """
+    target, cost = hinge.target, hinge.cost
+    if not isinstance(hinge.margin, float):
+        best = central_intercept(np.zeros(len(target)), hinge, WIDTH)
+        slacks, loss = hinge.slack(np.full(len(target), best)), hinge.smoothed(WIDTH)
+        return best, loss.total(slacks, loss.dual(slacks))
     excess, total = float(target @ cost), float(cost.sum())
     lighter, heavier = 0.5 * (total - abs(excess)), 0.5 * (total + abs(excess))
     if abs(excess) <= 1e-12 * total:
@@ -100,7 +100,7 @@ class _Rounded(RidgeDescent):
             return
         values = self.scores() - self.point[-1]
         point = self.point.copy()
-        point[-1] = central_intercept(values, self.hinge.target, self.hinge.cost, WIDTH)
+        point[-1] = central_intercept(values, self.hinge, WIDTH)
         before = self.point, self.slack, self.dual, self.value
         self.move(point, self.hinge.slack(values + point[-1]))
         if not has_fallen(self.value, before[3]):

@@ -176,7 +176,7 @@ class _Descent(HingeDescent):
         """
         before, values = (self.point, self.slack, self.dual, self.value), self.scores()
         values -= self.point[-1]
-        middle = central_intercept(values, self.hinge.target, self.hinge.cost)
+        middle = central_intercept(values, self.hinge)
         self.move(np.append(self.point[:-1], middle), self.hinge.slack(values + middle))
         if not has_fallen(self.value, before[3]):
             self.move(*before[:3])

@@ -50,6 +50,8 @@ class HingeRidge:
         Positive semidefinite Q: adds 1/2 alpha' Q alpha.
     sample : ndarray, optional
         Rows that steering rounds with many columns do with, some of either class.
+    margin : ndarray of shape (n,) or float
+        What each row is to have; one in classification.
     """
 
     def __init__(
@@ -59,15 +61,17 @@ class HingeRidge:
         cost: np.ndarray,
         quadratic: np.ndarray | None = None,
         sample: np.ndarray | None = None,
+        margin: np.ndarray | float = 1.0,
     ) -> None:
-        self.all_rows = _View(values, Hinge(target, cost))
+        hinge = Hinge(target, cost, margin)
+        self.all_rows = _View(values, hinge)
         # Columns of all rows that are left; they are cut out when next needed.
         self.columns = np.arange(values.shape[1])
         self.sample: _View | None = None
         if sample is not None:
             codes = (target > 0).astype(np.intp)
             factor = (np.bincount(codes) / np.bincount(codes[sample]))[codes[sample]]
-            self.sample = _View(values[sample], Hinge(target[sample], factor * cost[sample]))
+            self.sample = _View(values[sample], hinge.take(sample, factor * cost[sample]))
         self.column_sizes = column_sizes(values)
         self.quadratic = quadratic
         self.coef, self.intercept, self.is_cold = np.zeros(values.shape[1]), 0.0, True
@@ -101,7 +105,12 @@ class HingeRidge:
         design, to_coef, from_coef = self._features(view.values, np.sqrt(scale))
         start = None if self.is_cold else self._start(view, from_coef(self.coef), design)
         view.last = solve_hinge_ridge(
-            design, view.hinge.target, view.hinge.cost, start=start, tolerance=tolerance
+            design,
+            view.hinge.target,
+            view.hinge.cost,
+            start=start,
+            tolerance=tolerance,
+            margin=view.hinge.margin,
         )
         self.coef, self.intercept = to_coef(view.last.coef), view.last.intercept
         self.is_cold = False

@@ -1,0 +1,1 @@
+"""Regressors: thin estimators, one module per method."""
