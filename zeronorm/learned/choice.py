@@ -11,11 +11,12 @@ import numpy as np
 from zeronorm.arrays import namespace, to_numpy
 from zeronorm.base.progress import within
 from zeronorm.base.training_set import TrainingRows
+from zeronorm.checks import is_integer
 from zeronorm.learned.criteria import CLASSES, Criterion
 from zeronorm.learned.folds import Folds, make_folds
 from zeronorm.learned.joint import Parameters
 from zeronorm.learned.losses import SQUARED_HINGE, RowLoss
-from zeronorm.learned.many_rows import Finished, Race, needs_batches, terms_on_folds
+from zeronorm.learned.many_rows import BATCH_TERMS, Finished, Race, needs_batches
 from zeronorm.learned.path import (
     STAGES,
     STAYING,
@@ -134,14 +135,16 @@ def choose(
     units = Units.of(training)
     dtype = precision(training, settings)
 
-    def race(size: int | None, most: int = 0) -> Choice:
+    def race(settings: list[Setting], size: int | None, most: int = 0) -> Choice:
         # Many rows say enough of what is best without a tube: of several losses the first.
         some = [one for one in settings if one.loss == settings[0].loss]
         runners = Race(training, units, some, random, dtype, criterion, max_steps=max_steps)
         return _by_batches(runners, size, most, max_features, update)
 
-    if size is not None and needs_batches(training, size):
-        return race(size)
+    # Rows held back cannot say what splits that are given are there to say.
+    may_race = is_integer(cv)
+    if size is not None and needs_batches(training, size) and (may_race or len(settings) == 1):
+        return race(settings, size)
     folds = make_folds(training, units, cv, random, dtype, criterion)
     if found := Span.turn(training):
         rows = Units.of(found[1]).rows(found[1], slice(None), dtype)
@@ -161,11 +164,11 @@ def choose(
         largest = min(active * len(training.codes) / criterion.fewer, learned / ROWS_PER_TERM)
         path.most = min(learned, max(FEW_TERMS, int(largest)))
         most = int(min(active / criterion.fewer, 1.0 / ROWS_PER_TERM) * len(training.codes))
-        if needs_batches(training, most):
-            path.most = min(path.most, terms_on_folds(training))
-        goes_on = _growing(path, settings, float(stand_in.mean.min()), update)
-        if goes_on and needs_batches(training, most):
-            return race(None, most)
+        may_race = may_race and needs_batches(training, most)
+        if may_race:
+            path.most = min(path.most, BATCH_TERMS)
+        if _growing(path, settings, float(stand_in.mean.min()), update) and may_race:
+            return race(settings, None, most)
         kept = path.judged.chosen(rule)
         doubt = far_behind(path.judged, kept, stand_in, criterion)
     judged = path.judged
@@ -176,6 +179,9 @@ def choose(
     table = judged.best_of_each_size()
     if size is not None:
         table = {key: column[table["terms"] == total] for key, column in table.items()}
+    if needs_batches(training, total):
+        finished = race([setting], total)
+        return replace(finished, doubt=doubt, calibration=link, path=table)
     terms = starts.vectors.shape[1]
     return Choice(setting, terms, doubt, link, table, starts, total)
 

@@ -1,4 +1,4 @@
-"""What a descent by batches costs: multiplications are counted, seconds follow from those before.
+"""What a descent by batches costs: multiplications are counted, seconds follow from a trial.
 
 A step of a model of m terms multiplies, for each row of its batch, vectors with features and
 coefficients with outputs, and once, whatever the batch, factors and inverts the Gram matrix of its
@@ -6,15 +6,16 @@ vectors:
 
     batch * m * (features + outputs) + m^3.
 
-How long that takes depends on the machine, so that it is measured while models are still small.
+How long that takes depends on the machine and the size, so that one step of the largest model is
+taken for it: small ones wait for other things, above all on a device.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 #: Seconds from which on a fit is announced.
 LONG = 60.0
@@ -25,7 +26,7 @@ PASSES = 10
 
 @dataclass
 class Effort:
-    """Multiplications and seconds so far.
+    """Multiplications and seconds of descents.
 
     Parameters
     ----------
@@ -39,8 +40,6 @@ class Effort:
     n_features: int
     n_outputs: int
     clock: Callable[[], float] = perf_counter
-    work: float = 0.0
-    seconds: float = 0.0
 
     def of_steps(self, terms: int, steps: int, batch: int) -> float:
         """Multiplications of so many steps of one model."""
@@ -51,17 +50,12 @@ class Effort:
         width = self.n_features + self.n_outputs * terms
         return float(PASSES) * self.n_rows * terms * width
 
-    @contextmanager
-    def measured(self, work: float) -> Iterator[None]:
-        """Count work, and the seconds that the block takes for it."""
+    def seconds(self, work: float, trial: Callable[[], Any], trial_work: float) -> float:
+        """Predict how long so much work will take, by a trial of known work, the second of two."""
+        trial()
         start = self.clock()
-        yield
-        self.seconds += self.clock() - start
-        self.work += work
-
-    def predicted(self, work: float) -> float:
-        """Seconds that so much work will take; none if nothing was measured."""
-        return work * self.seconds / self.work if self.work else 0.0
+        trial()
+        return work * (self.clock() - start) / trial_work
 
 
 def announcement(seconds: float, terms: int, n_rows: int) -> str | None:

@@ -27,12 +27,10 @@ from zeronorm.learned.settings import Setting
 from zeronorm.learned.span import turned
 from zeronorm.learned.stochastic import (
     LARGE_BATCH,
-    BatchProblem,
     Cycle,
-    descend_by_batches,
     descend_in_cycles,
 )
-from zeronorm.learned.units import TrainingSource, Units, batch_source
+from zeronorm.learned.units import TrainingSource, Units
 
 #: Steps of a cycle for each of L-BFGS.
 CYCLES = 3
@@ -152,17 +150,10 @@ class _Fit:
         if len(models) > n_init:
             self.advance(models, STEPS, TOLERANCE)
             models = models.take(np.argsort(models.values, kind="stable")[:n_init])
-        if self.takes_batches(models):  # which take them farther
-            self.advance(models, STEPS, TOLERANCE)
-            return models.take(np.array([models.values.argmin()]))
         self.advance(models, max_iter, 0.01 * tol)
         models = models.take(np.array([models.values.argmin()]))
         self.warning = falling_warning(float(models.falls[0]), max_iter)
         return models
-
-    def takes_batches(self, models: JointModels) -> bool:
-        """Whether models of this size go on by batches of all rows."""
-        return models.size >= CYCLE_TERMS and len(self.training.codes) > LARGE_BATCH
 
     def with_fewer_features(self, models: JointModels, max_features: int | None) -> JointModels:
         """Switch features off that the model does not need, or may not use."""
@@ -173,27 +164,15 @@ class _Fit:
         return models
 
     def on_larger_samples(self, models: JointModels, max_iter: int, tol: float) -> JointModels:
-        """Learn from larger samples, or from batches of all rows.
+        """Learn from larger samples, each in turn.
 
         The models have converged once: what more rows change takes fewer steps.
         """
-        if self.takes_batches(models):
-            return self._by_batches(models, CYCLES * max_iter)
         used = models.used
         for rows in self.samples[1:]:
             models = self.models_on(rows, models.parameters, 1)
             models.used = used
             self.advance(models, max(1, max_iter // 2), 0.01 * tol)
-        return models
-
-    def _by_batches(self, models: JointModels, steps: int) -> JointModels:
-        training, C = self.training, self.setting.C
-        source = batch_source(training, self.units, self.dtype)
-        Cs, cost = np.array([C]), training.cost
-        problem = BatchProblem(source, cost, models.form, Cs, np.array([self.gamma]), models.used)
-        cycle = Cycle(steps, LARGE_BATCH)
-        models.parameters = descend_by_batches(problem, models.parameters, cycle, self.random)
-        self.n_steps = steps
         return models
 
     def certified(self, parameters: Parameters, used: Used | None, tol: float) -> Learned:

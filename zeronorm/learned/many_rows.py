@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.arrays import as_on, namespace, to_numpy
+from zeronorm.arrays import as_on, namespace, to_numpy, zeros
 from zeronorm.base.progress import within
 from zeronorm.base.sampling import other_rows, stratified_rows
 from zeronorm.base.training_set import TrainingRows
@@ -53,8 +53,9 @@ HELD_SHARE, HELD_ROWS, PARTS = 0.1, 5_000, 5
 #: Rows on which vectors are chosen and coefficients begin.
 START_ROWS = 2_000
 
-#: Terms of the first round, steps of each round, and how many settings go on.
-FIRST_TERMS, ROUNDS = 32, ((100, 5), (300, 2))
+#: Terms of the first round, if so many are asked for, and where none are; steps of each round, and
+#: how many settings go on.
+FIRST_TERMS, FEWEST_TERMS, ROUNDS = 32, 16, ((100, 5), (300, 2))
 
 #: Steps with each further size.
 SIZE_STEPS = 400
@@ -64,25 +65,19 @@ SIZE_STEPS = 400
 WORTHWHILE, MANY_WORTHWHILE, MANY_TERMS = 0.025, 0.1, 500
 
 #: Steps of the first of the last cycles; each has twice as many as the one before, and all together
-#: have so many for each step of max_iter. After so many cycles that do not help no other is taken.
-LAST_STEPS, BATCH_STEPS, IN_VAIN = 400, 6, 2
+#: have so many for each step of max_iter. One that lowers the loss by a smaller share is the last.
+LAST_STEPS, BATCH_STEPS, ENOUGH = 400, 6, 0.002
 
 #: Rows on which it is decided which features are not needed.
 FEATURE_ROWS = 4_000
 
-#: Rows from which on a draw for cross-validation shows too few of them, and numbers of a model
-#: beyond which it does.
-MANY_ROWS, MANY_NUMBERS = 10_000, 2_500
+#: Models with more rows than these and as many terms, or more, are learned by batches.
+MANY_ROWS, BATCH_TERMS = 4_000, 8
 
 
 def needs_batches(training: TrainingRows, size: int) -> bool:
-    """Whether models of this size have more numbers than a draw of the rows can tell."""
-    return len(training.codes) >= MANY_ROWS and size > terms_on_folds(training)
-
-
-def terms_on_folds(training: TrainingRows) -> int:
-    """Return the number of terms whose numbers a draw of the rows can tell."""
-    return int(MANY_NUMBERS / (training.data.shape[1] + training.targets.shape[1]))
+    """Whether models of this size are learned by batches."""
+    return len(training.codes) > MANY_ROWS and size >= BATCH_TERMS
 
 
 @dataclass
@@ -151,10 +146,9 @@ class Race:
         """Number of outputs, and inner products of a linear part."""
         return self.training.targets.shape[1]
 
-    @property
-    def first_size(self) -> int:
+    def first_size(self, terms: int) -> int:
         """Inner products of the first models, of which a linear part is at most a half."""
-        return max(FIRST_TERMS, 2 * self.n_outputs)
+        return max(terms, 2 * self.n_outputs)
 
     def held_out(self) -> tuple[np.ndarray, np.ndarray]:
         """Truth and weights of the rows that models are judged by."""
@@ -167,12 +161,10 @@ class Race:
             terms = max(0, size - (self.n_outputs if group[0].linear else 0))
             problem = self.problem(group)
             report = within(update, i / len(groups), 1.0 / len(groups), self._standing(size))
-            work = len(group) * self.effort.of_steps(terms, steps, BATCH)
-            with self.effort.measured(work):
-                parameters = self._grown(problem, group, terms)
-                cycle = Cycle(steps)
-                parameters = descend_by_batches(problem, parameters, cycle, self.random, report)
-                error, loss, scores = self._judged(problem, parameters)
+            parameters = self._grown(problem, group, terms)
+            cycle = Cycle(steps)
+            parameters = descend_by_batches(problem, parameters, cycle, self.random, report)
+            error, loss, scores = self._judged(problem, parameters)
             for k, setting in enumerate(group):
                 self.states[setting] = own = parameters.take(np.array([k]))
                 values = [scores[k, :, :].T]
@@ -233,7 +225,7 @@ class Race:
 
     def of_size(self, size: int, update: Callable[[float, str], Any]) -> int:
         """Choose a setting for a given size; the index among what was judged."""
-        first = min(size, self.first_size)
+        first = min(size, self.first_size(FIRST_TERMS))
         settings = [one for one in self.settings if not one.linear or self.n_outputs <= first // 2]
         settings = settings or self.settings
         if len(settings) > 1:
@@ -247,7 +239,7 @@ class Race:
 
     def of_any_size(self, most: int, update: Callable[[float, str], Any]) -> int:
         """Choose a setting and a size; the index among what was judged."""
-        size = min(most, self.first_size)
+        size = min(most, self.first_size(FEWEST_TERMS))
         kept = self.of_size(size, within(update, 0.0, 0.3))
         settings, share, gain = self.best(size, ROUNDS[-1][1]), 0.3, 1.0
         sizes = further_sizes(size, most)
@@ -260,8 +252,7 @@ class Race:
             self.advance(settings, size, SIZE_STEPS, within(update, share, part))
             share += part
             last = self.judged.best[size][0]
-            before, after = self.judged.mean_loss(kept), self.judged.mean_loss(last)
-            gain = (before - after) / before if before else 0.0
+            gain = _share(self.judged.mean_loss(kept), self.judged.mean_loss(last))
             if gain >= wanted:
                 kept = last
         return kept
@@ -273,7 +264,18 @@ class Race:
         effort, most = self.effort, sizes[-1]
         work = ROUNDS[-1][1] * sum(effort.of_steps(size, SIZE_STEPS, BATCH) for size in sizes)
         work += effort.of_steps(most, self.max_steps, LARGE_BATCH) + effort.of_coefficients(most)
-        if sentence := announcement(effort.predicted(work), most, len(self.training.codes)):
+        problem, rows = self.problem(self.settings[:1]), np.arange(min(BATCH, len(self.learn)))
+        start = Parameters.nothing(1, self.source.take(rows), problem.form)
+        start.vectors = self.source.take(rows[:most]).dense(slice(None))[None, :, :]
+        start.weights = zeros((1, start.vectors.shape[1], self.n_outputs), start.vectors)
+
+        def step() -> None:
+            value, _ = problem.on_rows(rows, start).function(start, np.arange(1))
+            to_numpy(value)  # a device has done it only then
+
+        one = effort.of_steps(start.vectors.shape[1], 1, len(rows))
+        seconds = effort.seconds(work, step, one)
+        if sentence := announcement(seconds, most, len(self.training.codes)):
             warnings.warn(sentence, LongFitWarning, stacklevel=2)
 
     def finish(self, kept: int, max_features: int | None, update: Any) -> Finished:
@@ -285,17 +287,17 @@ class Race:
         used, parameters = self._features(problem, parameters, setting, max_features)
         if used is not None:
             problem.used, loss = used, np.inf  # with fewer features, it is another model
-        taken, steps, in_vain = 0, LAST_STEPS, 0
-        while taken < max_steps and in_vain < IN_VAIN:
+        taken, steps, gain = 0, LAST_STEPS, 1.0
+        while taken < max_steps and gain >= ENOUGH:
             steps = min(steps, max_steps - taken)
             text = f"{size} terms, error {error:.4f} on rows held back"
             inner = within(update, taken / max_steps, steps / max_steps, text)
             cycle = Cycle(steps, LARGE_BATCH)
             moved = descend_by_batches(problem, parameters, cycle, self.random, inner)
             errors, losses, scores = self._judged(problem, moved)
-            taken, steps, in_vain = taken + steps, 2 * steps, in_vain + 1
-            if losses.mean() < loss:
-                error, loss, in_vain = errors.mean(), losses.mean(), 0
+            gain, taken, steps = _share(loss, losses.mean()), taken + steps, 2 * steps
+            if gain > 0.0:
+                error, loss = errors.mean(), losses.mean()
                 parameters, values = moved, scores[0, :, :].T
         return Finished(parameters, values, problem.used, taken)
 
@@ -318,6 +320,13 @@ class Race:
         if max_features is not None:
             models = keep_features(models, max_features, max_steps=STEPS)
         return models.used, models.parameters
+
+
+def _share(before: float, after: float) -> float:
+    """Return by which share a loss has fallen; of one that is infinite, by all of it."""
+    if before == np.inf:
+        return 1.0
+    return (before - after) / before if before else 0.0
 
 
 def further_sizes(size: int, most: int) -> list[int]:

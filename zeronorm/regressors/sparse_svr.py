@@ -162,9 +162,10 @@ class SparseSVR(LearnedMachine, KernelRegressor):
     100 spreads from the middle then count as if they were there: they are outliers to this loss.
 
     For the choices folds share at most 2 500 rows, and are judged by up to 5 000 others besides.
-    From 10 000 rows on, models with more numbers than a fold has rows are learned by mini-batches
-    of all rows, and judged by some that are held back; ``cv``, ``rule``, ``n_init`` and ``n_jobs``
-    do not count then. The final coefficients are solved on all.
+    With more than 4 000 rows, models of eight terms or more are learned by mini-batches of all rows,
+    and judged by a tenth of them that is held back; a number of folds, ``rule``, ``n_init`` and
+    ``n_jobs`` do not count then, splits that are given do. The final coefficients are solved on
+    all rows.
 
     Intervals are as wide as the residuals of held-out rows say. These are those of the models of
     the folds, which have learned from fewer rows and were chosen by the same residuals: the first
