@@ -15,7 +15,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from zeronorm.arrays import as_on, is_numpy, take, to_numpy
-from zeronorm.base.guard import CheckedExpansion, guessing_message
+from zeronorm.base.checked import CheckedExpansion
+from zeronorm.base.guard import guessing_message
 from zeronorm.base.labels import check_sample_weight, class_codes, class_weights, signed_targets
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.placement import (

@@ -254,7 +254,7 @@ class SparseSVC(KernelClassifier):
                 max_features=self.max_features,
                 finished=choice.finished,
             )
-            learned.doubt = choice.doubt
+            learned.doubt, learned.is_judged = choice.doubt, bool(choice.path)
             self._choice = choice
             return learned
 
