@@ -9,10 +9,10 @@ from all others, a term says much about its own row only, and the training rows 
 Suspicion is cheap and no verdict: guessing may be the best that can be done. Only for a suspicious
 model a plain SVC is cross-validated, on few rows (``_comparison``). If it tells the classes apart,
 a model that knows one class only is found out. Any other is cross-validated on the same rows. The
-warning comes if the SVC is better than it, by much and beyond chance, or if it is itself so much
-better there than the model at hand: then something went wrong. What counts as beyond chance is less
-where the training rows already speak against the model (it is no better than guessing on them) or
-say nothing (wide data).
+warning comes if it guesses there as on the training rows, if the SVC is better than it, by much and
+beyond chance, or if it is itself so much better there than the model at hand: then something went
+wrong. What counts as beyond chance is less where the training rows already speak against the model
+(it is no better than guessing on them) or say nothing (wide data).
 """
 
 from __future__ import annotations
@@ -91,10 +91,14 @@ def guessing_message(name: str, model: CheckedModel, classes: np.ndarray) -> str
 
 @dataclass(frozen=True)
 class _Suspicion:
-    """By how many standard deviations an SVC must win, and in how many folds at most."""
+    """By how many standard deviations an SVC must win, and in how many folds at most.
+
+    ``is_guess`` says that the model, each row judged without its own term, only guesses.
+    """
 
     bar: float
     folds: int
+    is_guess: bool = False
 
 
 def _suspicion(model: CheckedModel, rows: np.ndarray, guessing: float) -> _Suspicion | None:
@@ -103,7 +107,7 @@ def _suspicion(model: CheckedModel, rows: np.ndarray, guessing: float) -> _Suspi
     right = model.judged_alone(rows) == codes
     error = np.average(~right, weights=_weight(model, rows))
     if error >= guessing - np.finfo(float).eps:
-        return _Suspicion(HARDLY, MOST)
+        return _Suspicion(HARDLY, MOST, is_guess=True)
     is_found = np.bincount(codes, weights=right) >= FOUND * np.bincount(codes)
     if error >= WRONG * guessing or not is_found.all():
         return _Suspicion(HARDLY if model.is_wide else CLEARLY, MOST)
@@ -142,8 +146,9 @@ def _comparison(
     if not model.has_converged:
         return None  # that was said already, and to learn again would take as long as before
     again = _cross_validated(model.learned_again, folds, rows) == codes
+    is_guess = suspicion.is_guess and not _is_beyond_chance(again, codes == commonest, HARDLY)
     is_beaten = _is_better(reference, again, codes, suspicion.bar)
-    if is_beaten or _is_better(again, right, codes, CLEARLY):
+    if is_guess or is_beaten or _is_better(again, right, codes, CLEARLY):
         return _Comparison(right, again, reference)
     return None
 
