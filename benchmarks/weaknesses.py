@@ -9,7 +9,7 @@ What stays behind, and why. The tables below and in the sections name every figu
   B and RVM keep more terms than published; our SVC is better there than theirs. SC has far fewer
   terms than published; on banana, thyroid and waveform its choice lies at the edge of its grid of
   27 triples, which is a part of why its errors are higher.
-- **Wu et al., RSVM and MRSVM** on banana, waveform and two cells more. In a check outside the
+- **Wu et al., RSVM and MRSVM** on banana, waveform and one cell more. In a check outside the
   studies a second implementation in plain NumPy and LIBSVM with other draws had the same shortfall
   on banana and waveform (not on image), so it is not the solver; how the paper drew its vectors is
   not said. RS on banana misses with the larger share. RVM chooses among 300 candidates at the SVM's

@@ -13,7 +13,7 @@ import zeronorm
 from tests.data import moons
 from tests.reduction.helpers import reduced
 from zeronorm import CrossEntropySVC, KernelExpansion, SparseLargeMarginClassifier
-from zeronorm.base.guard import CheckedExpansion
+from zeronorm.base.checked import CheckedExpansion
 from zeronorm.base.training_set import Learned, TrainingRows
 from zeronorm.blocks import BLOCK_ROWS
 from zeronorm.decisions import Classes, Density

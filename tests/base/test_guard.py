@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from sklearn.datasets import load_iris, make_blobs
+from scipy.stats import ttest_ind
+from sklearn.datasets import load_iris, make_blobs, make_classification
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
@@ -25,6 +26,7 @@ from zeronorm import (
     SVCReducer,
     ZeroNormSVC,
 )
+from zeronorm.base import guard
 from zeronorm.base.training_set import rescaled_cost
 from zeronorm.classifiers import sparse_svc
 from zeronorm.exceptions import PoorFitWarning
@@ -102,6 +104,94 @@ def test_quiet_where_nothing_is_to_be_learned(model, share):
 def test_quiet_where_all_is_well(model):
     for X, y in (moons(80), load_iris(return_X_y=True), make_blobs(60, centers=6, random_state=0)):
         assert said(model, X, y) == []
+
+
+def wide(seed):
+    X, y = make_classification(36, 400, n_informative=20, class_sep=2, random_state=seed)
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
+
+
+#: Those that have few terms, or coefficients without the norm of the function as penalty.
+POOR_ON_WIDE = [
+    ZeroNormSVC(C=3),
+    ZeroNormSVC("B", C=3),
+    OneNormSVC(C=10),
+    LinearProgrammingSVC(C=3),
+    IRWLSClassifier("gcv", gamma="gcv"),
+    SparseProbitClassifier(),
+]
+
+
+@pytest.mark.parametrize("model", POOR_ON_WIDE, ids=repr)
+def test_wide_data_that_terms_know_by_heart(model):
+    """Right on its own rows, one class for all others: said of most draws, with other advice."""
+    found = [said(model, *wide(seed)) for seed in range(2000, 2006)]
+    messages = [message for messages in found for message in messages]
+    assert len(messages) >= 5
+    assert all("kernel='linear'" in message for message in messages)
+
+
+@pytest.mark.parametrize("seed", [2022, 2038, 2047])
+def test_guessing_twice_is_enough(seed):
+    """The SVC tells the classes apart, but is right on too few rows more to win by their number."""
+    (message,) = said(LinearProgrammingSVC(C=3), *wide(seed))
+    assert "wrong on 0.0 % of 36 training rows, in cross-validation on" in message
+
+
+@pytest.mark.parametrize("model", [*POOR_ON_WIDE, *PLAIN[3:]], ids=repr)
+def test_quiet_on_wide_data_without_meaning(model):
+    rng = np.random.default_rng(0)
+    assert said(model, rng.normal(size=(36, 400)), np.arange(36) % 2) == []
+
+
+@pytest.mark.parametrize(
+    "model", [SparsityControlledSVC(C=10), ZeroNormSVC(C=3, kernel="linear")], ids=repr
+)
+def test_quiet_on_wide_data_that_is_learned(model):
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = rng.normal(size=(40, 100)) + 0.6 * y[:, None]
+    assert said(model, X, y) == []
+
+
+def test_wide_data_that_was_judged_already(monkeypatch):
+    """SparseSVC has cross-validated itself: it is not learned again."""
+    learn, calls = sparse_svc.fit_setting, []
+
+    def counted(*arguments, **options):
+        calls.append(1)
+        return learn(*arguments, **options)
+
+    monkeypatch.setattr(sparse_svc, "fit_setting", counted)
+    rng = np.random.default_rng(0)
+    y = np.arange(24) % 2
+    X = rng.normal(size=(24, 30)) + 1.0 * y[:, None]
+    assert said(SparseSVC(random_state=0, linear=False), X, y) == [] and len(calls) == 1
+
+
+def test_classes_apart_by_welch():
+    """By as many standard errors as scipy says, on either side of the limit."""
+    rng = np.random.default_rng(0)
+    codes = np.arange(30) % 3 // 2  # ten of class one, twenty of class zero
+    found = []
+    for shift in np.linspace(-1.0, 2.0, 31):
+        values = rng.normal(size=30) * (1 + codes) + shift * codes
+        statistic = ttest_ind(values[codes == 1], values[codes == 0], equal_var=False).statistic
+        found.append(guard._are_apart(values, codes))
+        assert found[-1] == (statistic >= guard.CLEARLY)
+    assert 5 < sum(found) < 26
+
+
+def test_a_small_difference_is_none_however_certain():
+    """Of 400 rows 20 more are right: 4.5 standard deviations, five points."""
+    codes, one = np.arange(400) % 4, np.ones(400, dtype=bool)
+    other = np.arange(400) >= 20
+    assert guard._is_beyond_chance(one, other, guard.CLEARLY)
+    assert not guard._is_better(one, other, codes, guard.CLEARLY)
+    assert guard._is_better(one, np.arange(400) >= 40, codes, guard.CLEARLY)
+    # Of a rare class a few rows are much.
+    rare = (np.arange(400) < 10).astype(int)
+    assert guard._is_better(one, np.arange(400) >= 4, rare, guard.CLEARLY)
 
 
 def test_a_row_that_speaks_for_itself_alone_is_no_evidence():

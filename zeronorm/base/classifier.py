@@ -9,7 +9,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from zeronorm.arrays import as_on, is_numpy, to_numpy
-from zeronorm.base.guard import CheckedExpansion, guessing_message
+from zeronorm.base.checked import CheckedExpansion
+from zeronorm.base.guard import guessing_message
 from zeronorm.base.labels import class_codes, class_weights, signed_targets
 from zeronorm.base.machine import KernelMachine, warn_of
 from zeronorm.base.parameters import with_parameters

@@ -1,14 +1,18 @@
 """A look at every fitted classifier: no model that only guesses goes out without a word.
 
-A model is suspicious (``_is_suspicious``) if it is wrong on most training rows of some class, or
-more than half as often as guessing the commonest class. A row that is a term of the model is judged
+A model is suspicious (``_suspicion``) if it is wrong on most training rows of some class, or more
+than half as often as guessing the commonest class. A row that is a term of the model is judged
 without that term: it says nothing about new rows, and with a narrow kernel nothing else is left.
+Where there are no fewer features than rows every kernel expansion is suspicious: each row is far
+from all others, a term says much about its own row only, and the training rows show nothing.
 
 Suspicion is cheap and no verdict: guessing may be the best that can be done. Only for a suspicious
-model a plain SVC is cross-validated, on few rows (``_comparison``). If it is clearly better than
-guessing, by the rows on which one alone is right, a model that knows one class only is found out.
-Any other is cross-validated on the same rows. The warning comes if the SVC is clearly better than
-it, or if it is itself clearly better there than the model at hand: then something went wrong.
+model a plain SVC is cross-validated, on few rows (``_comparison``). If it tells the classes apart,
+a model that knows one class only is found out. Any other is cross-validated on the same rows. The
+warning comes if it guesses there as on the training rows, if the SVC is better than it, by much and
+beyond chance, or if it is itself so much better there than the model at hand: then something went
+wrong. What counts as beyond chance is less where the training rows already speak against the model
+(it is no better than guessing on them) or say nothing (wide data).
 """
 
 from __future__ import annotations
@@ -16,17 +20,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.svm import SVC
 
-from zeronorm.arrays import take, to_numpy
+from zeronorm.base.checked import CheckedModel
 from zeronorm.base.sampling import renumbered, stratified_folds, stratified_rows
-from zeronorm.base.training_set import Learned, TrainingRows, rescaled_cost
-from zeronorm.decisions import DecisionRule
+from zeronorm.base.training_set import rescaled_cost
 from zeronorm.distances import variance_of
 
 #: A model is suspicious that is wrong on this share as many rows as guessing, or right on less than
@@ -36,145 +37,19 @@ WRONG, FOUND = 0.5, 0.5
 #: The model is looked at on so many rows at most, and cross-validated on so many of them.
 LOOKED_AT, COMPARED = 5_000, 400
 
-#: Fewest and most folds, and rows that are learned from in all of them together, about.
-FEWEST, MOST, LEARNED = 3, 15, 1_200
+#: Fewest and most folds, and rows that are learned from in all of them together, about; most folds
+#: where the training rows do not speak against the model, which may be as good as it looks.
+FEWEST, MOST, LEARNED, MOST_UNPROVOKED = 3, 15, 1_200, 5
 
-#: Cost of the SVC, most iterations of libsvm, and by how many standard deviations it must win.
-REFERENCE_C, MAX_ITER, CLEARLY = 10.0, 100_000, 1.64
+#: Cost of the SVC, and most iterations of libsvm.
+REFERENCE_C, MAX_ITER = 10.0, 100_000
+
+#: By how many standard deviations the SVC must win, where the training rows speak for the model or
+#: not; and by how much balanced accuracy.
+CLEARLY, HARDLY, MUCH = 1.64, 1.0, 0.08
 
 #: Weights of rows of the SVC beyond these, in units of their mean, are too much for libsvm.
 WEIGHTS = 1e-6, 1e6
-
-
-class CheckedModel(Protocol):
-    """What is asked of a fitted classifier; rows are given by their indices, classes by codes."""
-
-    codes: np.ndarray
-    weight: np.ndarray
-    n_terms: int
-    advice: str
-    has_converged: bool
-
-    def predicted(self, indices: np.ndarray) -> np.ndarray:
-        """Classes of training rows."""
-
-    def judged_alone(self, indices: np.ndarray) -> np.ndarray:
-        """Classes of training rows, each judged without the term that is the row itself."""
-
-    def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
-        """Classes of some rows by the classifier fitted on others."""
-
-    def reference(self, indices: np.ndarray) -> tuple[Any, str]:
-        """Rows for an SVC, and its kernel."""
-
-
-class CheckedExpansion:
-    """A kernel expansion that was learned from training rows.
-
-    Parameters
-    ----------
-    training : TrainingRows
-        The rows.
-    learned : Learned
-        What was learned from them.
-    learn_again : callable
-        Learns from other rows, with the same parameters.
-    """
-
-    advice = (
-        "Scale the features, try another gamma or a larger C, or class_weight='balanced' if a "
-        "class is rare."
-    )
-
-    def __init__(
-        self,
-        training: TrainingRows,
-        learned: Learned,
-        learn_again: Callable[[TrainingRows], Learned],
-    ) -> None:
-        self.training, self.learned, self.learn_again = training, learned, learn_again
-        self.codes, self.weight = training.codes, training.cost
-        self.n_terms, self.has_converged = learned.expansion.n_terms, learned.warning is None
-
-    def predicted(self, indices: np.ndarray) -> np.ndarray:
-        """Classes of training rows."""
-        return self._of_values(self._values(self.learned, indices), self.learned, indices)
-
-    def judged_alone(self, indices: np.ndarray) -> np.ndarray:
-        """Classes of training rows, each judged without the term that is the row itself."""
-        values = self._values(self.learned, indices)
-        if self.learned.support is not None:
-            terms = {row: term for term, row in enumerate(self.learned.support.tolist())}
-            rows = self.training.rows[indices].tolist()
-            own = [(i, terms[row]) for i, row in enumerate(rows) if row in terms]
-            if own:
-                values[tuple(np.transpose(own))] = 0.0
-        return self._of_values(values, self.learned, indices)
-
-    def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
-        """Classes of some rows by the classifier fitted on others, which stand for all."""
-        again = self.learn_again(self.training.sample(learn))
-        return self._of_values(self._values(again, judge), again, judge)
-
-    def reference(self, indices: np.ndarray) -> tuple[Any, str]:
-        """Rows and rbf, or the kernel's own values where the rows are not plain features."""
-        training, data = self.training, self._rows(indices)
-        if training.kernel.is_precomputed:
-            values = data[:, training.rows[indices]]  # libsvm takes no sparse kernel matrix
-            return values.toarray() if sparse.issparse(values) else values, "precomputed"
-        if training.kernel.name == "callable":
-            return training.kernel.matrix(data, data), "precomputed"
-        return data, "rbf"
-
-    def _values(self, learned: Learned, indices: np.ndarray) -> np.ndarray:
-        return learned.expansion.kernel_values(self._rows(indices))
-
-    def _rows(self, indices: np.ndarray) -> Any:
-        return to_numpy(take(self.training.data, indices))
-
-    def _of_values(self, values: np.ndarray, learned: Learned, indices: np.ndarray) -> np.ndarray:
-        scores = learned.expansion.outputs_from(values, self._rows(indices))
-        return DecisionRule(max(2, scores.shape[1])).codes(scores)
-
-
-class CheckedLinear:
-    """A fitted scikit-learn classifier on features.
-
-    Parameters
-    ----------
-    model : classifier
-        It has been fitted on X and y.
-    X : array or sparse matrix of shape (n, d)
-        The rows.
-    y : ndarray of shape (n,)
-        Their labels.
-    """
-
-    advice = "Take more features, a larger C, or a classifier that is not linear."
-    has_converged = True
-
-    def __init__(self, model: Any, X: Any, y: np.ndarray) -> None:
-        self.model, self.X, self.y = model, X, y
-        self.codes = np.searchsorted(model.classes_, y)
-        self.weight, self.n_terms = np.ones(len(y)), model.n_terms_
-
-    def predicted(self, indices: np.ndarray) -> np.ndarray:
-        """Classes of training rows."""
-        return np.searchsorted(self.model.classes_, self.model.predict(self.X[indices]))
-
-    def judged_alone(self, indices: np.ndarray) -> np.ndarray:
-        """No row is a term."""
-        return self.predicted(indices)
-
-    def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
-        """Classes of some rows by the classifier fitted on others."""
-        again = clone(self.model).set_params(n_features_to_select=self.n_terms)
-        again._fit(self.X[learn], self.y[learn])
-        return np.searchsorted(self.model.classes_, again.predict(self.X[judge]))
-
-    def reference(self, indices: np.ndarray) -> tuple[Any, str]:
-        """Rows and the rbf kernel."""
-        return self.X[indices], "rbf"
 
 
 def guessing_message(name: str, model: CheckedModel, classes: np.ndarray) -> str | None:
@@ -194,10 +69,11 @@ def guessing_message(name: str, model: CheckedModel, classes: np.ndarray) -> str
     weight = _weight(model, rows)
     share = np.bincount(model.codes[rows], weights=weight) / weight.sum()
     commonest, guessing = int(share.argmax()), 1.0 - float(share.max())
-    if not _is_suspicious(model, rows, guessing):
+    suspicion = _suspicion(model, rows, guessing)
+    if suspicion is None:
         return None
     compared = _some(model.codes, rows, COMPARED, random)
-    found = _comparison(model, compared, commonest, random)
+    found = _comparison(model, compared, commonest, suspicion, random)
     if found is None:
         return None
 
@@ -213,13 +89,29 @@ def guessing_message(name: str, model: CheckedModel, classes: np.ndarray) -> str
     )
 
 
-def _is_suspicious(model: CheckedModel, rows: np.ndarray, guessing: float) -> bool:
-    """Whether a model misses most of some class, or is wrong too often beside guessing."""
+@dataclass(frozen=True)
+class _Suspicion:
+    """By how many standard deviations an SVC must win, and in how many folds at most.
+
+    ``is_guess`` says that the model, each row judged without its own term, only guesses.
+    """
+
+    bar: float
+    folds: int
+    is_guess: bool = False
+
+
+def _suspicion(model: CheckedModel, rows: np.ndarray, guessing: float) -> _Suspicion | None:
+    """Whether the training rows speak against a model, or cannot speak for it."""
     codes = model.codes[rows]
     right = model.judged_alone(rows) == codes
-    is_found = np.bincount(codes, weights=right) >= FOUND * np.bincount(codes)
     error = np.average(~right, weights=_weight(model, rows))
-    return not (is_found.all() and error < WRONG * guessing)
+    if error >= guessing - np.finfo(float).eps:
+        return _Suspicion(HARDLY, MOST, is_guess=True)
+    is_found = np.bincount(codes, weights=right) >= FOUND * np.bincount(codes)
+    if error >= WRONG * guessing or not is_found.all():
+        return _Suspicion(HARDLY if model.is_wide else CLEARLY, MOST)
+    return _Suspicion(HARDLY, MOST_UNPROVOKED) if model.is_wide else None
 
 
 @dataclass
@@ -232,19 +124,20 @@ class _Comparison:
 
 
 def _comparison(
-    model: CheckedModel, rows: np.ndarray, commonest: int, random: np.random.RandomState
+    model: CheckedModel,
+    rows: np.ndarray,
+    commonest: int,
+    suspicion: _Suspicion,
+    random: np.random.RandomState,
 ) -> _Comparison | None:
     """Compare a suspicious model with a plain SVC; None where that does not convict it."""
     codes = model.codes[rows]
     if np.bincount(codes).max() < 2:
         return None  # nothing to cross-validate with
-    count = int(np.clip(LEARNED // len(rows), FEWEST, MOST))
+    count = int(np.clip(LEARNED // len(rows), FEWEST, suspicion.folds))
     folds = [(rows[a], rows[b]) for a, b in stratified_folds(codes, count, random)]
-    try:
-        reference = _cross_validated(_Reference(model), folds, model.codes)[rows]
-    except ValueError:  # libsvm has no finite solution on these rows: nothing to compare with
-        return None
-    if not _is_clearly_better(reference, codes == commonest):
+    reference = _reference(model, folds, rows, commonest)
+    if reference is None:
         return None
     predicted = model.predicted(rows)
     right = predicted == codes
@@ -252,10 +145,30 @@ def _comparison(
         return _Comparison(right, None, reference)
     if not model.has_converged:
         return None  # that was said already, and to learn again would take as long as before
-    again = _cross_validated(model.learned_again, folds, model.codes)[rows]
-    if _is_clearly_better(reference, again) or _is_clearly_better(again, right):
+    again = _cross_validated(model.learned_again, folds, rows) == codes
+    is_guess = suspicion.is_guess and not _is_beyond_chance(again, codes == commonest, HARDLY)
+    is_beaten = _is_better(reference, again, codes, suspicion.bar)
+    if is_guess or is_beaten or _is_better(again, right, codes, CLEARLY):
         return _Comparison(right, again, reference)
     return None
+
+
+def _reference(
+    model: CheckedModel,
+    folds: list[tuple[np.ndarray, np.ndarray]],
+    rows: np.ndarray,
+    commonest: int,
+) -> np.ndarray | None:
+    """Which rows a plain SVC is right on; None if it does not tell the classes apart."""
+    codes = model.codes[rows]
+    try:
+        values = _cross_validated(_PlainSVC(model), folds, rows)
+    except ValueError:  # libsvm has no finite solution on these rows: nothing to compare with
+        return None
+    if model.codes.max() == 1:
+        return (values > 0) == codes if _are_apart(values, codes) else None
+    right = values == codes
+    return right if _is_beyond_chance(right, codes == commonest, CLEARLY) else None
 
 
 def _weight(model: CheckedModel, indices: np.ndarray) -> np.ndarray:
@@ -263,10 +176,30 @@ def _weight(model: CheckedModel, indices: np.ndarray) -> np.ndarray:
     return rescaled_cost(model.codes, model.weight, indices, model.weight[indices])
 
 
-def _is_clearly_better(one: np.ndarray, other: np.ndarray) -> bool:
+def _are_apart(values: np.ndarray, codes: np.ndarray) -> bool:
+    """Whether the decision values of two classes differ beyond chance (Welch's t).
+
+    On few rows the values say more than the number of those on the right side of zero.
+    """
+    parts = [values[codes == code] for code in (0, 1)]
+    if min(map(len, parts)) < 2:
+        return False
+    difference = parts[1].mean() - parts[0].mean()
+    deviation = np.sqrt(sum(part.var(ddof=1) / len(part) for part in parts))
+    return bool(difference > 0 and difference >= CLEARLY * deviation)
+
+
+def _is_better(one: np.ndarray, other: np.ndarray, codes: np.ndarray, bar: float) -> bool:
+    """Whether one is right on more rows than the other, beyond chance and by much."""
+    count = np.bincount(codes)
+    gained = np.bincount(codes, weights=one.astype(float) - other)[count > 0] / count[count > 0]
+    return _is_beyond_chance(one, other, bar) and bool(gained.mean() >= MUCH)
+
+
+def _is_beyond_chance(one: np.ndarray, other: np.ndarray, bar: float) -> bool:
     """Whether the rows that one alone is right on outnumber those of the other beyond chance."""
     wins, losses = int((one & ~other).sum()), int((other & ~one).sum())
-    return wins - losses >= max(1.0, CLEARLY * np.sqrt(wins + losses))
+    return wins - losses >= max(1.0, bar * np.sqrt(wins + losses))
 
 
 def _some(
@@ -279,21 +212,21 @@ def _some(
 
 
 def _cross_validated(
-    predict: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    judgement: Callable[[np.ndarray, np.ndarray], np.ndarray],
     folds: list[tuple[np.ndarray, np.ndarray]],
-    codes: np.ndarray,
+    rows: np.ndarray,
 ) -> np.ndarray:
-    """Which rows are predicted right by what was learned without them."""
-    right = np.zeros(len(codes), dtype=bool)
+    """Return what is said of the rows by what was learned without them."""
+    said = np.zeros(rows.max() + 1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what is fitted here nothing goes out
         for learn, judge in folds:
-            right[judge] = predict(learn, judge) == codes[judge]
-    return right
+            said[judge] = judgement(learn, judge)
+    return said[rows]
 
 
-class _Reference:
-    """A plain SVC on the rows of a fitted classifier."""
+class _PlainSVC:
+    """A plain SVC on the rows of a fitted classifier: decision values of two classes, or codes."""
 
     def __init__(self, model: CheckedModel) -> None:
         self.model = model
@@ -312,4 +245,5 @@ class _Reference:
         weight = _weight(self.model, learn)
         svc = SVC(C=REFERENCE_C, kernel=kernel, gamma=gamma, max_iter=MAX_ITER)
         svc.fit(first, self.model.codes[learn], np.clip(weight / weight.mean(), *WEIGHTS))
-        return svc.predict(rest)
+        has_two = self.model.codes.max() == 1
+        return svc.decision_function(rest) if has_two else svc.predict(rest)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from zeronorm.base.training_set import ChosenTerms, gap_warning
-from zeronorm.solvers.reweighting.loop import Reweighted
+from zeronorm.solvers.reweighting.loop import Reweighted, WeightedProblem, equal_scale
 
 #: How the records of the outputs are joined; what is not named is summed.
 JOIN: dict[str, Callable[..., np.ndarray]] = {"gap": np.max, "strength": np.min}
@@ -98,3 +99,47 @@ def join_reweighted(
     if (fit.history["strength"] == 1.0).all():
         del fit.history["strength"]  # nothing was annealed
     return fit
+
+
+def share_terms(
+    fit: ChosenTerms,
+    problems: Sequence[WeightedProblem],
+    power: int,
+    tolerance: float,
+    name: str,
+) -> ChosenTerms:
+    """Let every output use the terms that any of them has chosen: to the others they cost nothing.
+
+    Parameters
+    ----------
+    fit : ChosenTerms
+        The outputs, each with terms of its own; its history stays that of their choice.
+    problems : sequence of WeightedProblem
+        The problem of each output on the terms of all; solved once, with equal weights.
+    power : {1, 2}
+        Power of the coefficients in its penalty.
+    tolerance : float
+        Relative gap asked for.
+    name : str
+        Name of the classifier, for a warning.
+    """
+    scale = equal_scale(problems[0], power)
+    rounds = [problem.solve(scale, tolerance) for problem in problems]
+    coef = np.column_stack([found.coef for found in rounds])
+    penalty = float((np.abs(coef) ** power / (power * scale[:, None])).sum())
+    is_used = coef.any(axis=1)
+    history = dict(fit.history)
+    history["terms"] = history["terms"].copy()
+    history["terms"][-1] = is_used.sum()
+    gap = gap_warning(
+        f"{name}, with the terms of all classes,", max(found.gap for found in rounds), tolerance
+    )
+    return replace(
+        fit,
+        terms=fit.terms[is_used],
+        coef=coef[is_used],
+        intercept=np.array([found.intercept for found in rounds]),
+        objective=penalty + sum(found.loss for found in rounds),
+        history=history,
+        warning=fit.warning or gap,
+    )

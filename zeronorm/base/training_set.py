@@ -156,7 +156,8 @@ class ChosenTerms:
 class Learned:
     """What ``_learn`` returns: the expansion, the rows that became terms (if any), a record.
 
-    ``warning`` says that a solver did not converge, ``doubt`` that the model is poor.
+    ``warning`` says that a solver did not converge, ``doubt`` that the model is poor, ``is_judged``
+    that its like was compared with others on rows held out.
     """
 
     expansion: KernelExpansion
@@ -166,6 +167,7 @@ class Learned:
     history: dict[str, np.ndarray]
     warning: str | None = None
     doubt: str | None = None
+    is_judged: bool = False
 
 
 def rescaled_cost(

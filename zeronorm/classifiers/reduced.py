@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 
 from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.sampling import fair_share, stratified_rows
+from zeronorm.base.sampling import stratified_rows
 from zeronorm.base.training_set import ChosenTerms, TrainingProblem, TrainingRows, gap_warning
 from zeronorm.checks import check_integer, check_terms
 from zeronorm.learned.prototypes import RIDGE, LargeMargin
@@ -58,7 +58,7 @@ class ReducedSVC(SparseKernelClassifier):
     tol : float, default=1e-4
         Relative duality gap of the coefficients.
     random_state : int, RandomState instance or None, default=None
-        Draws the vectors, classes in proportion.
+        Draws the vectors, as many of each class as of any other, where it has them.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class ReducedSVC(SparseKernelClassifier):
         return found
 
     def _choose_candidates(self, training: TrainingRows) -> np.ndarray:
-        """Draw distinct rows with classes in proportion, rare ones with more."""
+        """Draw distinct rows, as many of each class as of any other, where it has them."""
         random, codes = check_random_state(self.random_state), training.codes
         indices = np.arange(len(codes))
         pool = max(DRAWN_FROM, DRAWN_FROM_EACH * self.n_terms)
@@ -137,7 +137,7 @@ class ReducedSVC(SparseKernelClassifier):
             rows = rows.toarray() if sparse.issparse(rows) else rows
             indices = indices[np.unique(rows + 0.0, axis=0, return_index=True)[1]]
         found, present = np.unique(codes[indices], return_inverse=True)
-        least = fair_share(self.n_terms, len(found))
+        least = self.n_terms // len(found)
         return np.sort(indices[stratified_rows(present, self.n_terms, random, least=least)])
 
     def _solve(self, problem: TrainingProblem) -> ChosenTerms:

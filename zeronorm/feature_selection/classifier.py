@@ -23,7 +23,8 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from zeronorm.base.guard import CheckedLinear, guessing_message
+from zeronorm.base.checked import CheckedLinear
+from zeronorm.base.guard import guessing_message
 from zeronorm.base.labels import class_codes, signed_targets
 from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import all_or_nothing, check_integer

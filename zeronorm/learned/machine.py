@@ -124,7 +124,7 @@ class LearnedMachine(KernelMachine):
                 max_features=self.max_features,
                 finished=choice.finished,
             )
-            learned.doubt = choice.doubt
+            learned.doubt, learned.is_judged = choice.doubt, bool(choice.path)
             self._choice = choice
             return learned
 

@@ -162,7 +162,7 @@ class SparseSVR(LearnedMachine, KernelRegressor):
     100 spreads from the middle then count as if they were there: they are outliers to this loss.
 
     For the choices folds share at most 2 500 rows, and are judged by up to 5 000 others besides.
-    With more than 4 000 rows, models of eight terms or more are learned by mini-batches of all rows,
+    With more than 4 000 rows, models of eight terms or more are learned by mini-batches of all,
     and judged by a tenth of them that is held back; a number of folds, ``rule``, ``n_init`` and
     ``n_jobs`` do not count then, splits that are given do. The final coefficients are solved on
     all rows.

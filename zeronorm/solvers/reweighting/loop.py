@@ -204,8 +204,8 @@ def reweight(
     single = penalty.p == penalty.power
     annealing = Annealing(penalty) if anneal and not single else None
     terms = np.arange(problem.n_columns)
-    unit = 1.0 if single else np.clip(problem.column_sizes.max(initial=0.0), 1e-100, 1e100)
-    equal = np.full(len(terms), unit**-penalty.power / penalty.strength)
+    equal = np.ones(len(terms)) if single else equal_scale(problem, penalty.power)
+    equal = equal / penalty.strength
     rough = tolerance if single else max(ROUGH, tolerance)
     first = problem.solve(equal, rough, steering=rough > tolerance)
     penalty.floor = _floor(np.abs(first.coef), problem.column_sizes)
@@ -231,6 +231,12 @@ def reweight(
             break
     result.gap = max(result.gap, result.open_gap)
     return result
+
+
+def equal_scale(problem: WeightedProblem, power: int) -> np.ndarray:
+    """Inverse weights, all equal, under which a solution does not depend on the kernel's scale."""
+    unit = np.clip(problem.column_sizes.max(initial=0.0), 1e-100, 1e100)
+    return np.full(problem.n_columns, unit**-power)
 
 
 def _floor(size: np.ndarray, column_sizes: np.ndarray) -> np.ndarray:

@@ -1,0 +1,165 @@
+"""A fitted classifier as the guard sees it: what it says of its training rows, and learned again.
+
+Rows are given by their indices, classes by codes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from zeronorm.arrays import take, to_numpy
+from zeronorm.base.training_set import Learned, TrainingRows
+from zeronorm.decisions import DecisionRule
+
+#: What to try where a kernel expansion has learned little, and where it has on wide data.
+ADVICE = (
+    "Scale the features, try another gamma or a larger C, or class_weight='balanced' if a class is "
+    "rare."
+)
+WIDE_ADVICE = (
+    "With as many features as rows each row is far from all others, and few kernel terms say "
+    "little: try kernel='linear', SparseSVC, which has a linear part, or fewer features."
+)
+
+
+class CheckedModel(Protocol):
+    """What is asked of a fitted classifier.
+
+    ``is_wide`` says that there are no fewer features than rows, that kernel terms are all there is,
+    and that nobody has judged them on other rows: every row is then far from every other, and may
+    be right by its own term alone.
+    """
+
+    codes: np.ndarray
+    weight: np.ndarray
+    n_terms: int
+    advice: str
+    has_converged: bool
+    is_wide: bool
+
+    def predicted(self, indices: np.ndarray) -> np.ndarray:
+        """Classes of training rows."""
+
+    def judged_alone(self, indices: np.ndarray) -> np.ndarray:
+        """Classes of training rows, each judged without the term that is the row itself."""
+
+    def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
+        """Classes of some rows by the classifier fitted on others."""
+
+    def reference(self, indices: np.ndarray) -> tuple[Any, str]:
+        """Rows for an SVC, and its kernel."""
+
+
+class CheckedExpansion:
+    """A kernel expansion that was learned from training rows.
+
+    Parameters
+    ----------
+    training : TrainingRows
+        The rows.
+    learned : Learned
+        What was learned from them.
+    learn_again : callable
+        Learns from other rows, with the same parameters.
+    """
+
+    def __init__(
+        self,
+        training: TrainingRows,
+        learned: Learned,
+        learn_again: Callable[[TrainingRows], Learned],
+    ) -> None:
+        self.training, self.learned, self.learn_again = training, learned, learn_again
+        self.codes, self.weight = training.codes, training.cost
+        self.n_terms, self.has_converged = learned.expansion.n_terms, learned.warning is None
+        is_unproven = learned.expansion.linear is None and not learned.is_judged
+        is_table = not training.kernel.is_precomputed
+        has_few_rows = training.data.shape[1] >= len(training.codes)
+        self.is_wide = is_unproven and is_table and has_few_rows
+        self.advice = WIDE_ADVICE if self.is_wide else ADVICE
+
+    def predicted(self, indices: np.ndarray) -> np.ndarray:
+        """Classes of training rows."""
+        return self._of_values(self._values(self.learned, indices), self.learned, indices)
+
+    def judged_alone(self, indices: np.ndarray) -> np.ndarray:
+        """Classes of training rows, each judged without the term that is the row itself."""
+        values = self._values(self.learned, indices)
+        if self.learned.support is not None:
+            terms = {row: term for term, row in enumerate(self.learned.support.tolist())}
+            rows = self.training.rows[indices].tolist()
+            own = [(i, terms[row]) for i, row in enumerate(rows) if row in terms]
+            if own:
+                values[tuple(np.transpose(own))] = 0.0
+        return self._of_values(values, self.learned, indices)
+
+    def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
+        """Classes of some rows by the classifier fitted on others, which stand for all."""
+        again = self.learn_again(self.training.sample(learn))
+        return self._of_values(self._values(again, judge), again, judge)
+
+    def reference(self, indices: np.ndarray) -> tuple[Any, str]:
+        """Rows and rbf, or the kernel's own values where the rows are not plain features."""
+        training, data = self.training, self._rows(indices)
+        if training.kernel.is_precomputed:
+            values = data[:, training.rows[indices]]  # libsvm takes no sparse kernel matrix
+            return values.toarray() if sparse.issparse(values) else values, "precomputed"
+        if training.kernel.name == "callable":
+            return training.kernel.matrix(data, data), "precomputed"
+        return data, "rbf"
+
+    def _values(self, learned: Learned, indices: np.ndarray) -> np.ndarray:
+        return learned.expansion.kernel_values(self._rows(indices))
+
+    def _rows(self, indices: np.ndarray) -> Any:
+        return to_numpy(take(self.training.data, indices))
+
+    def _of_values(self, values: np.ndarray, learned: Learned, indices: np.ndarray) -> np.ndarray:
+        scores = learned.expansion.outputs_from(values, self._rows(indices))
+        return DecisionRule(max(2, scores.shape[1])).codes(scores)
+
+
+class CheckedLinear:
+    """A fitted scikit-learn classifier on features.
+
+    Parameters
+    ----------
+    model : classifier
+        It has been fitted on X and y.
+    X : array or sparse matrix of shape (n, d)
+        The rows.
+    y : ndarray of shape (n,)
+        Their labels.
+    """
+
+    advice = "Take more features, a larger C, or a classifier that is not linear."
+    has_converged = True
+    is_wide = False  # its terms are features, and few
+
+    def __init__(self, model: Any, X: Any, y: np.ndarray) -> None:
+        self.model, self.X, self.y = model, X, y
+        self.codes = np.searchsorted(model.classes_, y)
+        self.weight, self.n_terms = np.ones(len(y)), model.n_terms_
+
+    def predicted(self, indices: np.ndarray) -> np.ndarray:
+        """Classes of training rows."""
+        return np.searchsorted(self.model.classes_, self.model.predict(self.X[indices]))
+
+    def judged_alone(self, indices: np.ndarray) -> np.ndarray:
+        """No row is a term."""
+        return self.predicted(indices)
+
+    def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
+        """Classes of some rows by the classifier fitted on others."""
+        again = clone(self.model).set_params(n_features_to_select=self.n_terms)
+        again._fit(self.X[learn], self.y[learn])
+        return np.searchsorted(self.model.classes_, again.predict(self.X[judge]))
+
+    def reference(self, indices: np.ndarray) -> tuple[Any, str]:
+        """Rows and the rbf kernel."""
+        return self.X[indices], "rbf"
