@@ -28,9 +28,9 @@ from zeronorm import (
 )
 from zeronorm.base import guard
 from zeronorm.base.training_set import rescaled_cost
-from zeronorm.classifiers import sparse_svc
 from zeronorm.exceptions import PoorFitWarning
 from zeronorm.kernels import Kernel
+from zeronorm.learned import machine
 from zeronorm.learned.path import Judged
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.stand_in import far_behind
@@ -156,13 +156,13 @@ def test_quiet_on_wide_data_that_is_learned(model):
 
 def test_wide_data_that_was_judged_already(monkeypatch):
     """SparseSVC has cross-validated itself: it is not learned again."""
-    learn, calls = sparse_svc.fit_setting, []
+    learn, calls = machine.fit_setting, []
 
     def counted(*arguments, **options):
         calls.append(1)
         return learn(*arguments, **options)
 
-    monkeypatch.setattr(sparse_svc, "fit_setting", counted)
+    monkeypatch.setattr(machine, "fit_setting", counted)
     rng = np.random.default_rng(0)
     y = np.arange(24) % 2
     X = rng.normal(size=(24, 30)) + 1.0 * y[:, None]
@@ -229,7 +229,7 @@ def test_weights_count():
 
 def test_a_final_fit_that_fails_is_noticed(monkeypatch):
     """Good in cross-validation, bad on all rows: the fault of a solver, which must not go out."""
-    learn = sparse_svc.fit_setting
+    learn = machine.fit_setting
     calls = []
 
     def failing(training, *arguments, **options):
@@ -239,7 +239,7 @@ def test_a_final_fit_that_fails_is_noticed(monkeypatch):
         calls.append(1)
         return learned
 
-    monkeypatch.setattr(sparse_svc, "fit_setting", failing)
+    monkeypatch.setattr(machine, "fit_setting", failing)
     (message,) = said(SparseSVC(2, C=10.0, gamma=1.0, random_state=0), *moons(80))
     assert "it is wrong on 50.0 % of 80 training rows" in message
     assert len(calls) == 1  # one class only: no need to learn again
