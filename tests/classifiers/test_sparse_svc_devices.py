@@ -17,6 +17,7 @@ from zeronorm import SparseSVC
 from zeronorm.arrays import is_numpy, to_numpy
 from zeronorm.base import placement
 from zeronorm.exceptions import PoorFitWarning
+from zeronorm.learned import many_rows
 
 SMALL = {"n_terms": 3, "C": 1.0, "gamma": "scale", "max_iter": 10, "n_init": 1, "random_state": 0}
 
@@ -68,6 +69,21 @@ def test_everything_follows_x(asarray):
         assert type(found) is type(X_other), method
         np.testing.assert_allclose(to_numpy(found), getattr(numpy_model, method)(X), rtol=1e-9)
     assert isinstance(model.score(X_other, asarray(y)), float)
+
+
+def test_many_rows_are_learned_by_batches_of_any_library(asarray, monkeypatch):
+    """The settings race; few steps, so that rounding has no time to grow."""
+    monkeypatch.setattr(many_rows, "MANY_ROWS", 200)
+    monkeypatch.setattr(many_rows, "ROUNDS", ((5, 2), (5, 2)))
+    monkeypatch.setattr(many_rows, "SIZE_STEPS", 5)
+    monkeypatch.setattr(many_rows, "FIRST_TERMS", 8)
+    X, y = make_blobs(400, 3, centers=8, cluster_std=2.0, random_state=0)
+    X, y = X.astype(np.float32), y % 2
+    given = {**SMALL, "n_terms": 12, "C": [0.1, 1.0], "max_iter": 2}
+    expected, found = SparseSVC(**given).fit(X, y), SparseSVC(**given).fit(asarray(X), asarray(y))
+    assert expected.n_iter_ == found.n_iter_ == 12
+    values = to_numpy(found.decision_function(asarray(X)))
+    np.testing.assert_allclose(values, expected.decision_function(X), atol=1e-3)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
