@@ -1,6 +1,7 @@
 """All studies, in the order of RESULTS.md."""
 
 from benchmarks import (
+    device,
     fit_time,
     frontier,
     growth,
@@ -38,6 +39,7 @@ MODULES = (
     growth,
     scale,
     many_terms,
+    device,
 )
 #: Runs of the methods as they are now. Rows of other runs are marked in RESULTS.md until they are
 #: run again.
