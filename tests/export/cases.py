@@ -66,11 +66,36 @@ class Case:
         """Rows of numbers, NaN where they are missing."""
         return np.array([[np.nan if v is None else v for v in row] for row in self.rows], float)
 
-    def error(self, scores) -> float:
-        """Return the largest error of these scores, beside one or the score where it is larger."""
-        scores = np.asarray(scores, dtype=float).reshape(self.scores.shape)
-        difference = np.abs(scores - self.scores)
-        return float((difference / np.maximum(1.0, np.abs(self.scores))).max())
+    def error(self, scores, sizes=1.0) -> float:
+        """Return the largest error of these scores, relative to one, the score and the sizes."""
+        scores = np.asarray(scores, dtype=float).reshape(len(self.rows), -1)
+        known = self.scores.reshape(len(self.rows), -1)
+        return float((np.abs(scores - known) / np.maximum(np.abs(known), sizes)).max())
+
+    def sizes(self) -> np.ndarray:
+        """Return the sum of the sizes of all that is summed up for each row, at least one."""
+        steps = hasattr(self.model, "steps") and len(self.model.steps) > 1
+        X = self.model[:-1].transform(self.frame) if steps else None
+        if isinstance(self.model, TableModel):
+            return np.full((len(self.rows), 1), np.abs(self.model.model.function.coef).sum())
+        X = self.X if X is None else np.asarray(X)
+        function = Model.from_estimator(self.model[-1] if steps else self.model).function
+        if not isinstance(function, KernelExpansion):
+            return np.ones((len(X), 1))
+        kernel, vectors = function.kernel, function.vectors
+        if kernel.name in ("poly", "linear"):
+            X, vectors = np.abs(X), np.abs(vectors)
+        values = np.abs(kernel.matrix(X, vectors)) if len(vectors) else np.zeros((len(X), 0))
+        total = values @ np.abs(function.coef) + np.abs(function.intercept)
+        if function.linear is not None:
+            total = total + np.abs(X) @ np.abs(function.linear)
+        return np.maximum(1.0, total.max(axis=1, keepdims=True))
+
+    @property
+    def frame(self):
+        """The rows as Python was given them."""
+        names = getattr(self.model, "feature_names_in_", None)
+        return self.X if names is None else pd.DataFrame(self.rows, columns=names).infer_objects()
 
     def clear(self, tolerance: float) -> np.ndarray:
         """Return the rows that are farther than this from the next decision."""
@@ -95,7 +120,8 @@ def case_of(model, X, given=None) -> Case:
     predictions = None if isinstance(last, KernelExpansion) else ask(model, "predict", given)
     probabilities = ask(model, "predict_proba", given)
     case = Case(model, rows, np.asarray(scores, dtype=float), predictions, probabilities)
-    case.margin = margins(case.scores)
+    function = None if hasattr(model, "steps") else Model.from_estimator(model).function
+    case.margin = margins(case.scores, function, given)
     return case
 
 
@@ -111,7 +137,10 @@ def ask(model, method, X):
     return answer.tolist() if method == "predict" else answer
 
 
-def margins(scores: np.ndarray) -> np.ndarray:
+def margins(scores: np.ndarray, function=None, X=None) -> np.ndarray:
+    """Distance from the next decision: of two classes, of pairs that vote, of the largest two."""
+    if getattr(function, "vote_classes", None) is not None:
+        return np.abs(function.outputs(X)).min(axis=1)
     if scores.ndim == 1:
         return np.abs(scores)
     ranked = np.sort(scores, axis=1)
@@ -124,20 +153,25 @@ def edges(X: np.ndarray, seed: int = 0) -> np.ndarray:
     rows = X[rng.integers(len(X), size=ROWS)]
     rows = rows + 0.1 * X.std(axis=0) * rng.normal(size=rows.shape)
     far = np.array([[0.0], [1e3], [-1e3], [1e6]]) * np.ones(X.shape[1])
-    return np.vstack([X[:20], rows, far])
+    return single(np.vstack([X[:20], rows, far]))
+
+
+def single(rows):
+    """Round to single precision, so that both precisions judge the same rows."""
+    return np.asarray(rows, dtype=np.float32).astype(np.float64)
 
 
 @functools.cache
 def two_classes():
     X, y = make_moons(120, noise=0.2, random_state=0)
     noise = np.random.default_rng(1).normal(size=(120, 1))
-    return np.hstack([X, noise]), np.array(["no", "yes"])[y]
+    return single(np.hstack([X, noise])), np.array(["no", "yes"])[y]
 
 
 @functools.cache
 def iris():
     X, y = load_iris(return_X_y=True)
-    return X[::2], y[::2] * 10
+    return single(X[::2]), y[::2] * 10
 
 
 def regression():
@@ -170,7 +204,7 @@ def scaled_pipeline():
     """Scalers one after the other, a year and a pressure far from the origin, an imputer."""
     X, y = two_classes()
     X = np.column_stack([2000 + 3 * X[:, 0], 101_325 + 20 * X[:, 1], 1e-7 * X[:, 2]])
-    rng = np.random.default_rng(0)
+    X, rng = single(X), np.random.default_rng(0)
     holes = np.where(rng.random(X.shape) < 0.1, np.nan, X)
     steps = SimpleImputer(strategy="median"), StandardScaler(), MinMaxScaler(clip=True)
     model = make_pipeline(*steps, RobustScaler(), SVC(C=10)).fit(holes, y)
@@ -182,8 +216,8 @@ def mixed_frame(rows=150, seed=0):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {
-            HOSTILE[0]: rng.normal(50, 10, rows),
-            "float": rng.normal(size=rows),
+            HOSTILE[0]: single(rng.normal(50, 10, rows)),
+            "float": single(rng.normal(size=rows)),
             HOSTILE[3]: rng.choice(["red", "it's", 'gr"een'], rows).astype(object),
             "size": rng.choice(["S", "M", "L"], rows).astype(object),
             "code": rng.choice([1.0, 2.0, 7.0], rows),
@@ -226,8 +260,8 @@ def table_model(several=False):
     rng = np.random.default_rng(5)
     count = 160
     cells = {
-        "age": [f"{v:.1f}" for v in rng.normal(40, 12, count)],
-        HOSTILE[0]: [f"{v:.3f}" for v in rng.normal(1000, 1, count)],
+        "age": [f"{v:.1f}" for v in rng.integers(20, 140, count) / 2],
+        HOSTILE[0]: [f"{v:.3f}" for v in rng.integers(7990, 8010, count) / 8],
         "colour": rng.choice(["red", "blue", "it's", "NA"], count).tolist(),
     }
     cells["age"][:5] = [""] * 5
@@ -243,10 +277,11 @@ def table_model(several=False):
     rows += rows[:50]
     stripped = {name: [row[i].strip() for row in rows] for i, name in enumerate(cells)}
     new = Table("n.csv", stripped, range(len(rows)))
-    scores = model.model.decision_function(encoder.transform(to_matrix(new, columns)))
+    features = encoder.transform(to_matrix(new, columns))
+    scores = model.model.decision_function(features)
     raw = [[_number(row[0]), _number(row[1]), row[2]] for row in rows]
     case = Case(model, raw, scores, model.predict(new))
-    case.margin = margins(scores)
+    case.margin = margins(scores, model.model.function, features)
     return case
 
 
@@ -311,8 +346,8 @@ BUILDERS = {
     "SVR": fitted(SVR(), regression),
     "NuSVR": fitted(NuSVR(kernel="poly", degree=2, coef0=1.0), regression),
     "OneClassSVM": fitted(OneClassSVM(nu=0.2), regression),
-    "SparseSVC": fitted(SparseSVC(n_terms=3, random_state=0, max_iter=20)),
-    "SparseSVC, several": fitted(SparseSVC(n_terms=6, random_state=0, max_iter=20), iris),
+    "SparseSVC": fitted(SparseSVC(n_terms=3, random_state=0)),
+    "SparseSVC, several": fitted(SparseSVC(n_terms=4, random_state=0), iris),
     "ZeroNormSVC, several": fitted(ZeroNormSVC(C=10, random_state=0), iris),
     "logistic": fitted(RelevanceVectorClassifier()),
     "logistic, several": fitted(RelevanceVectorClassifier(), iris),

@@ -9,173 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.export.description import Description, Feature, Number
+from zeronorm.export import javascript_code as code
+from zeronorm.export.description import Description, Feature, Lookup, Number
 from zeronorm.export.normal import tail_polynomial
 from zeronorm.export.reading import describe
 from zeronorm.export.text import made_by, written
 from zeronorm.links import Calibration
-
-#: What every module has, whatever the model.
-VALUES = """\
-// A row is an array of values in the order of `columns`, or an object with these names. Missing:
-// null, undefined, NaN, an empty text.
-function cell(row, column) {
-  const name = columns[column];
-  const value = Array.isArray(row) ? row[column] : Object.hasOwn(row, name) ? row[name] : null;
-  return value === undefined || value === "" || Number.isNaN(value) ? null : value;
-}
-
-function number(value) {
-  return value === null ? NaN : Number(value);
-}
-"""
-
-NUMBER = """\
-function numberOf(row, [column, fill, low, high, centre, factor]) {
-  let x = number(cell(row, column));
-  if (Number.isNaN(x)) x = fill;
-  return (Number.isNaN(x) ? x : Math.min(Math.max(x, low), high) - centre) * factor;
-}
-"""
-
-LOOKUP = """\
-function levelOf(row, [column, levels, values, missing, unknown]) {
-  let value = cell(row, column);
-  if (isText[column] && value !== null) {
-    value = isStripped[column] ? String(value).trim() : String(value);
-    if (gaps[column].includes(value)) value = null;
-  }
-  if (value === null) return missing;
-  const place = levels.indexOf(isText[column] ? value : Number(value));
-  return place < 0 ? unknown : values[place];
-}
-"""
-
-KERNELS = {
-    "rbf": """\
-function term(z, j) {
-  let sum = 0;
-  for (let i = 0; i < z.length; i++) {
-    const difference = z[i] - vectors[j][i];
-    sum += widths[i] * difference * difference;
-  }
-  return sum;
-}
-""",
-    "product": """\
-function term(z, j) {
-  let sum = offsets[j];
-  for (let i = 0; i < z.length; i++) sum += vectors[j][i] * z[i];
-  return sum;
-}
-""",
-    "monomials": """\
-function term(z, j) {
-  let product = 1;
-  for (const [i, exponent] of factors[j]) product *= power(z[i], exponent);
-  return product;
-}
-""",
-}
-
-POWER = """\
-function power(x, exponent) {
-  let product = 1;
-  for (let n = 0; n < exponent; n++) product *= x;
-  return product;
-}
-"""
-
-SUM = """\
-/** The outputs of the function itself. */
-export function outputs(row) {
-  const z = features(row);
-  const values = intercept.slice();
-  for (let j = 0; j < coef.length; j++) {
-    const value = VALUE;
-    for (let o = 0; o < values.length; o++) values[o] += coef[j][o] * value;
-  }
-  for (let i = 0; i < linear.length; i++) {
-    for (let o = 0; o < values.length; o++) values[o] += linear[i][o] * z[i];
-  }
-  return values;
-}
-"""
-
-#: The logarithm of a mixture, scaled by its nearest kernel so that nothing vanishes.
-LOGARITHM = """\
-/** The logarithm of the density. */
-export function outputs(row) {
-  const z = features(row);
-  const distances = coef.map((_, j) => term(z, j));
-  const least = Math.min(...distances);
-  let sum = 0;
-  for (let j = 0; j < coef.length; j++) sum += coef[j][0] * Math.exp(least - distances[j]);
-  return [intercept[0] - least + Math.log(sum)];
-}
-"""
-
-VOTES = """\
-function votesOf(values, isForFirst) {
-  const votes = new Array(nClasses).fill(0);
-  let pair = 0;
-  for (let a = 0; a < nClasses; a++) {
-    for (let b = a + 1; b < nClasses; b++) votes[isForFirst(values[pair++]) ? a : b]++;
-  }
-  return votes;
-}
-"""
-
-#: As scikit-learn does: votes, ties split by the summed confidences.
-VOTE_SCORES = """\
-function voteScores(values) {
-  const sums = new Array(nClasses).fill(0);
-  let pair = 0;
-  for (let a = 0; a < nClasses; a++) {
-    for (let b = a + 1; b < nClasses; b++) {
-      sums[a] += values[pair];
-      sums[b] -= values[pair++];
-    }
-  }
-  const votes = votesOf(values, (value) => value >= 0);
-  return votes.map((count, c) => count + sums[c] / (3 * (Math.abs(sums[c]) + 1)));
-}
-"""
-
-LARGEST = """\
-function largest(values) {
-  let best = 0;
-  for (let c = 1; c < values.length; c++) if (values[c] > values[best]) best = c;
-  return best;
-}
-"""
-
-LOGISTIC = "const link = (value) => 1 / (1 + Math.exp(-value));\n"
-
-PROBIT = """\
-function link(value) {
-  const u = Math.abs(value) / Math.SQRT2;
-  const t = 2 / (2 + u);
-  let sum = 0;
-  for (let n = tail.length - 1; n >= 0; n--) sum = sum * (2 * t - 1) + tail[n];
-  const half = (t * Math.exp(sum - u * u)) / 2;
-  return value > 0 ? 1 - half : half;
-}
-"""
-
-#: Far from every class all are tiny: the largest is then still the largest.
-EACH = """\
-  const each = values.map((value) => Math.max(link(value), 2.2250738585072014e-308));
-  const sum = each.reduce((a, b) => a + b);
-  return each.map((value) => value / sum);
-"""
-
-SOFTMAX = """\
-  const best = Math.max(...values);
-  const each = values.map((value) => Math.exp(slope * (value - best)));
-  const sum = each.reduce((a, b) => a + b);
-  return each.map((value) => value / sum);
-"""
 
 
 def to_javascript(model: Any, path: str | os.PathLike[str] | None = None) -> str:
@@ -222,22 +61,24 @@ def to_javascript(model: Any, path: str | os.PathLike[str] | None = None) -> str
 
 def module(description: Description) -> str:
     """Return the module of a described model."""
-    parts = [f"// {made_by(description)}", _constants(description), VALUES]
+    parts = [f"// {made_by(description)}", _constants(description), code.VALUES]
     numbers = [f for f in description.features if isinstance(f, Number)]
     if numbers:
-        parts.append(NUMBER)
+        parts.append(code.NUMBER)
     if len(numbers) < len(description.features):
-        parts.append(LOOKUP)
+        parts.append(code.LOOKUP)
     parts += [_features(description), *_function(description), *_decision(description)]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 
 
 def _constants(description: Description) -> str:
     function, columns = description.function, description.columns
-    constants: dict[str, Any] = {
-        "isText": [column.is_text for column in columns],
-        "isStripped": [column.is_stripped for column in columns],
-        "gaps": [list(column.missing) for column in columns],
+    constants: dict[str, Any] = {}
+    if any(isinstance(feature, Lookup) for feature in description.features):
+        constants["isText"] = [column.is_text for column in columns]
+        constants["isStripped"] = [column.is_stripped for column in columns]
+        constants["gaps"] = [list(column.missing) for column in columns]
+    constants |= {
         "coef": function.coef,
         "linear": [] if function.linear is None else function.linear,
         "intercept": function.intercept,
@@ -291,17 +132,20 @@ def _call(feature: Feature) -> str:
 def _function(description: Description) -> list[str]:
     function = description.function
     if description.kind == "density":
-        return [KERNELS["rbf"], LOGARITHM]
+        return [code.KERNELS["rbf"], code.LOGARITHM]
     if not function.n_terms:
-        return [SUM.replace("VALUE", "0")]
+        return [code.SUM.replace("VALUE", "0")]
     if function.kind == "monomials":
-        return [POWER, KERNELS["monomials"], SUM.replace("VALUE", "term(z, j)")]
-    value, parts = "Math.exp(-term(z, j))", [KERNELS["rbf"]]
+        return [code.POWER, code.KERNELS["monomials"], code.SUM.replace("VALUE", "term(z, j)")]
+    value, parts = "Math.exp(-term(z, j))", [code.KERNELS["rbf"]]
     if function.kind == "poly":
-        value, parts = f"power(term(z, j), {function.degree})", [POWER, KERNELS["product"]]
+        value, parts = (
+            f"power(term(z, j), {function.degree})",
+            [code.POWER, code.KERNELS["product"]],
+        )
     elif function.kind == "sigmoid":
-        value, parts = "Math.tanh(term(z, j))", [KERNELS["product"]]
-    return [*parts, SUM.replace("VALUE", value)]
+        value, parts = "Math.tanh(term(z, j))", [code.KERNELS["product"]]
+    return [*parts, code.SUM.replace("VALUE", value)]
 
 
 def _decision(description: Description) -> list[str]:
@@ -309,11 +153,11 @@ def _decision(description: Description) -> list[str]:
     parts = []
     rule = description.decision.rule if description.is_classifier else None
     if rule is not None and rule.is_pairs:
-        parts += [f"const nClasses = {rule.n_classes};", VOTES]
+        parts += [f"const nClasses = {rule.n_classes};", code.VOTES]
     elif description.votes is not None:
-        parts += [f"const nClasses = {description.votes};", VOTES]
+        parts += [f"const nClasses = {description.votes};", code.VOTES]
     if description.votes is not None or (rule is not None and rule.breaks_ties):
-        parts.append(VOTE_SCORES)
+        parts.append(code.VOTE_SCORES)
     values = "outputs(row)" if description.votes is None else "voteScores(outputs(row))"
     one = "[0]" if description.n_scores == 1 else ""
     parts.append(
@@ -335,7 +179,7 @@ def _predictions(description: Description) -> list[str]:
         sign = ">=" if rule.zero_counts else ">"
         answer = f"classes[values[0] {sign} 0 ? 1 : 0]"
     elif rule is not None:
-        parts.append(LARGEST)
+        parts.append(code.LARGEST)
         scores = "values"
         if rule.is_pairs:
             by_votes = "votesOf(values, (value) => value > 0)"
@@ -355,15 +199,15 @@ def _probabilities(description: Description) -> list[str]:
     parts = []
     if isinstance(link, Calibration):
         parts.append(f"const slope = {literal(link.slope)};")
-        body = SOFTMAX
+        body = code.SOFTMAX
         if not several:
-            parts.append(LOGISTIC)
+            parts.append(code.LOGISTIC)
             body = "  return [link(-slope * values[0]), link(slope * values[0])];\n"
     else:
         if link == "probit":
             parts.append(f"const tail = {literal(list(tail_polynomial()))};")
-        parts.append(PROBIT if link == "probit" else LOGISTIC)
-        body = EACH if several else "  return [link(-values[0]), link(values[0])];\n"
+        parts.append(code.PROBIT if link == "probit" else code.LOGISTIC)
+        body = code.EACH if several else "  return [link(-values[0]), link(values[0])];\n"
     head = "/** The probability of every class, in the order of `classes`. */\n"
     head += "export function probabilities(row) {\n  const values = outputs(row);\n"
     return [*parts, head + body + "}\n"]

@@ -9,6 +9,7 @@ section 6.2.2); relative error below 1e-13.
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import chebyshev
@@ -27,5 +28,6 @@ def _logarithm(y: np.ndarray) -> np.ndarray:
 @functools.cache
 def tail_polynomial() -> tuple[float, ...]:
     """Coefficients of P, the constant first."""
-    fitted = chebyshev.chebinterpolate(_logarithm, DEGREE)
+    nodes: Any = chebyshev.chebpts1(DEGREE + 1)
+    fitted = chebyshev.chebfit(nodes, _logarithm(nodes), DEGREE)
     return tuple(chebyshev.cheb2poly(fitted).tolist())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -39,6 +41,27 @@ def lines_of(
             line = ""
         line += text
     return "\n".join([*lines, line.rstrip(", ")])
+
+
+def write_folder(path: str | os.PathLike[str], files: dict[str, str]) -> None:
+    """Write a new folder with these files, all of it or nothing.
+
+    ValueError if there is something under its name already.
+    """
+    target = os.path.abspath(path)
+    if os.path.exists(target) and (not os.path.isdir(target) or os.listdir(target)):
+        raise ValueError(f"{os.fspath(path)} exists and is not empty; take another name.")
+    temporary = tempfile.mkdtemp(dir=os.path.dirname(target), prefix=".zeronorm-")
+    try:
+        for name, text in files.items():
+            write_text(os.path.join(temporary, name), text)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o777 & ~mask)
+        os.rename(temporary, target)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
 
 
 def written(text: str, path: str | os.PathLike[str] | None) -> str:
