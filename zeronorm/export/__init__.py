@@ -2,5 +2,6 @@
 
 from zeronorm.export.c import to_c
 from zeronorm.export.javascript import to_javascript
+from zeronorm.export.sql import to_sql
 
-__all__ = ["to_c", "to_javascript"]
+__all__ = ["to_c", "to_javascript", "to_sql"]
