@@ -12,7 +12,7 @@ from tests.export.cases import BUILDERS, HOSTILE, get, two_classes
 from zeronorm import KernelExpansion
 from zeronorm.export import to_sql
 from zeronorm.export.reading import describe
-from zeronorm.export.sql import DIALECTS, quoted
+from zeronorm.export.sql_text import DIALECTS, quoted
 from zeronorm.kernels import Kernel
 
 TABLE = 'my "table"; drop table x; --'

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from zeronorm.decisions import pairs_of
-from zeronorm.export import sql
 from zeronorm.export.description import Description
 from zeronorm.export.normal import tail_polynomial
 from zeronorm.export.sql_function import balanced, greatest
+from zeronorm.export.sql_text import Query, literal
 from zeronorm.links import Calibration
 
 #: Probabilities are at least this before they are scaled to sum to one.
 TINY = float(np.finfo(float).tiny)
 
 
-def answer_queries(query: Any, description: Description, kept: dict[str, str]) -> dict[str, str]:
+def answer_queries(query: Query, description: Description, kept: dict[str, str]) -> dict[str, str]:
     """Add queries for the answers; return their names, and what each is in the last one."""
     outputs = [f"f{o}" for o in range(description.function.n_outputs)]
     if description.kind == "number":
@@ -35,8 +34,8 @@ def answer_queries(query: Any, description: Description, kept: dict[str, str]) -
     return _several_classes(query, description, kept, outputs)
 
 
-def _two_classes(query: Any, description: Description, kept: dict[str, str]) -> dict[str, str]:
-    first, second = map(sql.literal, description.labels)
+def _two_classes(query: Query, description: Description, kept: dict[str, str]) -> dict[str, str]:
+    first, second = map(literal, description.labels)
     yes, no = (">=", "<") if description.decision.rule.zero_counts else (">", "<=")
     choice = "CASE WHEN f0 {yes} 0 THEN {b} WHEN f0 {no} 0 THEN {a} END"
     answers = {"label": choice.format(yes=yes, no=no, a=first, b=second), "score": "f0"}
@@ -44,7 +43,7 @@ def _two_classes(query: Any, description: Description, kept: dict[str, str]) -> 
         return answers
     factor = ""
     if isinstance(description.link, Calibration):
-        factor = f"{sql.literal(description.link.slope)} * "
+        factor = f"{literal(description.link.slope)} * "
     columns = {"p0": f"-{factor}f0", "p1": f"{factor}f0"}
     _linked(query, description, kept | {"f0": "f0"}, columns)
     answers["probability"] = choice.format(yes=yes, no=no, a="p0", b="p1")
@@ -52,7 +51,7 @@ def _two_classes(query: Any, description: Description, kept: dict[str, str]) -> 
 
 
 def _several_classes(
-    query: Any, description: Description, kept: dict[str, str], outputs: Sequence[str]
+    query: Query, description: Description, kept: dict[str, str], outputs: Sequence[str]
 ) -> dict[str, str]:
     labels, rule = description.labels, description.decision.rule
     scores, decided = list(outputs), list(outputs)
@@ -69,7 +68,7 @@ def _several_classes(
         )
         return f"CASE{cases} END"
 
-    answers = {"label": of_best([sql.literal(label) for label in labels]), "score": "largest"}
+    answers = {"label": of_best([literal(label) for label in labels]), "score": "largest"}
     shown = labels if len(scores) == len(labels) else range(len(scores))
     each = {f"score_{label}": name for label, name in zip(shown, scores, strict=True)}
     if description.link is None:
@@ -81,7 +80,7 @@ def _several_classes(
     return answers | each | by_class
 
 
-def _voted(query: Any, description: Description, kept: dict[str, str]) -> list[str]:
+def _voted(query: Query, description: Description, kept: dict[str, str]) -> list[str]:
     """Add votes and, from them, scores: ties split by the summed confidences."""
     assert description.votes is not None
     pairs = pairs_of(description.votes)
@@ -106,7 +105,7 @@ def _voted(query: Any, description: Description, kept: dict[str, str]) -> list[s
 
 
 def _voted_classes(
-    query: Any, description: Description, kept: dict[str, str], outputs: Sequence[str]
+    query: Query, description: Description, kept: dict[str, str], outputs: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """Return the scores that are shown, and what the class is decided by."""
     count = len(description.labels)
@@ -132,14 +131,14 @@ def _voted_classes(
 
 
 def _linked(
-    query: Any, description: Description, through: dict[str, str], columns: dict[str, str]
+    query: Query, description: Description, through: dict[str, str], columns: dict[str, str]
 ) -> None:
     """Add the probabilities of values, by their own names."""
     if description.link != "probit":
         query.add(through | {name: _logistic(text) for name, text in columns.items()})
         return
     # Φ of each by one exponential, see normal.py; each step is used several times by the next.
-    root = sql.literal(float(np.sqrt(0.5)))
+    root = literal(float(np.sqrt(0.5)))
     query.add(
         through
         | {f"a{name}": text for name, text in columns.items()}
@@ -151,9 +150,9 @@ def _linked(
     halves = {}
     for name in columns:
         y = f"(2e0 * t{name} - 1e0)"
-        sum_ = sql.literal(tail_polynomial()[-1])
+        sum_ = literal(tail_polynomial()[-1])
         for coefficient in tail_polynomial()[-2::-1]:
-            sum_ = f"({sum_} * {y} + {sql.literal(coefficient)})"
+            sum_ = f"({sum_} * {y} + {literal(coefficient)})"
         argument = f"{sum_} - u{name} * u{name}"
         if query.dialect.is_strict:
             argument = f"CASE WHEN u{name} < 26e0 THEN {argument} ELSE -700e0 END"
@@ -174,12 +173,12 @@ def _logistic(text: str) -> str:
 
 
 def _probabilities(
-    query: Any, description: Description, through: dict[str, str], outputs: Sequence[str]
+    query: Query, description: Description, through: dict[str, str], outputs: Sequence[str]
 ) -> list[str]:
     """Add the probability of every class."""
     names = [f"q{c}" for c in range(len(outputs))]
     if isinstance(description.link, Calibration):
-        slope = sql.literal(description.link.slope)
+        slope = literal(description.link.slope)
         texts = []
         for f in outputs:
             argument = f"{slope} * ({f} - largest)"
@@ -190,7 +189,7 @@ def _probabilities(
     else:
         columns = dict(zip(names, outputs, strict=True))
         _linked(query, description, through, columns)
-        tiny = sql.literal(TINY)
+        tiny = literal(TINY)
         query.add(through | {q: f"CASE WHEN {q} < {tiny} THEN {tiny} ELSE {q} END" for q in names})
     query.add(through | {q: q for q in names} | {"total": balanced(names)})
     return [f"{q} / total" for q in names]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from zeronorm.export import sql
 from zeronorm.export.description import Description
 from zeronorm.export.products import ProductForm, product_form
+from zeronorm.export.sql_text import Dialect, Query, literal
 
 #: Products are taken where they are exact to 1e-12 or so, as in zeronorm/distances.py.
 EXACT = 1e4
@@ -24,7 +23,7 @@ MOST_COLUMNS = 1500
 def balanced(terms: Sequence[str], sign: str = " + ") -> str:
     """Return a sum as a tree: databases limit how deep an expression is."""
     if not terms:
-        return sql.literal(0.0)
+        return literal(0.0)
     if len(terms) <= 8:
         return sign.join(terms)
     half = len(terms) // 2
@@ -44,10 +43,10 @@ def greatest(values: Sequence[str], function: str) -> str:
 def weighted(coefficients: np.ndarray, values: Sequence[str]) -> list[str]:
     """Return the products of a sum, without those that are zero."""
     pairs = zip(coefficients.tolist(), values, strict=True)
-    return [f"{sql.literal(c)} * {value}" for c, value in pairs if c != 0]
+    return [f"{literal(c)} * {value}" for c, value in pairs if c != 0]
 
 
-def output_queries(query: Any, description: Description, kept: dict[str, str]) -> None:
+def output_queries(query: Query, description: Description, kept: dict[str, str]) -> None:
     """Add the queries that end with the outputs f0, f1, ..."""
     function = description.function
     z = [f"z{i}" for i in range(len(description.features))]
@@ -73,20 +72,19 @@ def output_queries(query: Any, description: Description, kept: dict[str, str]) -
 
 
 def _arguments(
-    query: Any, description: Description, z: Sequence[str], through: dict[str, str]
+    query: Query, description: Description, z: Sequence[str], through: dict[str, str]
 ) -> list[str]:
     """Return what the kernel is a function of, one text for each term."""
     function = description.function
     if function.kind == "monomials":
         return [
-            " * ".join(f"POWER({z[i]}, {p})" if p > 1 else z[i] for i, p in term)
-            or sql.literal(1.0)
+            " * ".join(f"POWER({z[i]}, {p})" if p > 1 else z[i] for i, p in term) or literal(1.0)
             for term in function.factors
         ]
     if function.kind != "rbf":
         assert function.offsets is not None
         return [
-            balanced([*weighted(row, z), sql.literal(offset)])
+            balanced([*weighted(row, z), literal(offset)])
             for row, offset in zip(function.vectors, function.offsets.tolist(), strict=True)
         ]
     form = product_form(description)
@@ -97,25 +95,25 @@ def _arguments(
     query.add(through | {"s": balanced(squares)})
     through["s"] = "s"
     return [
-        f"{balanced([*weighted(row, z), sql.literal(-square)])} - s"
+        f"{balanced([*weighted(row, z), literal(-square)])} - s"
         for row, square in zip(form.doubled, form.squares.tolist(), strict=True)
     ]
 
 
 def weighted_all(form: ProductForm, z: Sequence[str]) -> list[str]:
     """Return each feature times its width."""
-    return [f"{sql.literal(w)} * {name}" for w, name in zip(form.widths.tolist(), z, strict=True)]
+    return [f"{literal(w)} * {name}" for w, name in zip(form.widths.tolist(), z, strict=True)]
 
 
 def _differences(row: np.ndarray, widths: np.ndarray, z: Sequence[str]) -> str:
     parts = []
     for value, width, name in zip(row.tolist(), widths.tolist(), z, strict=True):
-        difference = f"({name} - {sql.literal(value)})"
-        parts.append(f"{sql.literal(width)} * {difference} * {difference}")
+        difference = f"({name} - {literal(value)})"
+        parts.append(f"{literal(width)} * {difference} * {difference}")
     return f"-({balanced(parts)})"
 
 
-def _kernel(description: Description, argument: str, dialect: Any) -> str:
+def _kernel(description: Description, argument: str, dialect: Dialect) -> str:
     function = description.function
     if function.kind == "rbf":
         return f"EXP(GREATEST({argument}, {LEAST}))" if dialect.is_strict else f"EXP({argument})"
@@ -127,7 +125,7 @@ def _kernel(description: Description, argument: str, dialect: Any) -> str:
 
 
 def _outputs(
-    description: Description, z: Sequence[str], values: Sequence[str], dialect: Any
+    description: Description, z: Sequence[str], values: Sequence[str], dialect: Dialect
 ) -> dict[str, str]:
     function = description.function
     # A row with a NULL has no outputs. GREATEST passes it over, and so does a factor of zero that
@@ -142,13 +140,13 @@ def _outputs(
         terms = weighted(function.coef[:, o], values)
         if function.linear is not None:
             terms += weighted(function.linear[:, o], z)
-        terms.append(sql.literal(float(function.intercept[o])))
+        terms.append(literal(float(function.intercept[o])))
         columns[f"f{o}"] = balanced(terms + [f"0e0 * {name}" for name in carried])
     return columns
 
 
 def _density(
-    query: Any, description: Description, exponents: Sequence[str], kept: dict[str, str]
+    query: Query, description: Description, exponents: Sequence[str], kept: dict[str, str]
 ) -> None:
     """Add the logarithm of the sum, scaled by its nearest kernel."""
     function = description.function
@@ -163,5 +161,5 @@ def _density(
     query.add(through | {"best": greatest(names, query.dialect.greatest)})
     values = [_kernel(description, f"{name} - best", query.dialect) for name in names]
     total = balanced(weighted(function.coef[:, 0], values))
-    height = sql.literal(float(function.intercept[0]))
+    height = literal(float(function.intercept[0]))
     query.add(kept | {"f0": f"best + LN({total}) + {height}"})

@@ -149,7 +149,7 @@ def _after_imputer(
     filled = []
     for feature, fill in zip(features, step.statistics_.tolist(), strict=True):
         # scikit-learn leaves a column out that had no known value.
-        if not is_missing(fill) or step.keep_empty_features:
+        if not (isinstance(fill, float) and np.isnan(fill)) or step.keep_empty_features:
             filled.append(_filled(feature, fill, label))
     if step.indicator_ is not None:
         filled += [_is_missing(features[i], label) for i in step.indicator_.features_]
