@@ -25,6 +25,9 @@ from zeronorm.polynomial import SparsePolynomial
 #: precision number has are lost.
 NEAR = 8.0
 
+#: Scales beyond this, and below its inverse, are not folded: their squares are no numbers.
+LIMIT = 1e100
+
 
 def folded(
     function: KernelExpansion | SparsePolynomial, features: tuple[Feature, ...]
@@ -37,32 +40,35 @@ def folded(
     if isinstance(function, SparsePolynomial):
         plain, changed = _polynomial(function, len(features)), features
     else:
-        shift, scale = _affine_parts(features)
-        centre = _centres(function, features, shift, scale)
+        is_folded = [isinstance(f, Number) and 1 / LIMIT < abs(f.scale) < LIMIT for f in features]
+        shift, scale = _affine_parts(features, is_folded)
+        centre = np.where(is_folded, _centres(function, shift, scale), 0.0)
         plain = _function(function, shift, scale, centre)
         changed = tuple(
-            replace(f, centre=float(c), scale=1.0) if isinstance(f, Number) else f
-            for f, c in zip(features, centre, strict=True)
+            replace(f, centre=float(c), scale=1.0) if known and isinstance(f, Number) else f
+            for f, c, known in zip(features, centre, is_folded, strict=True)
         )
     return _used(plain, changed)
 
 
-def _affine_parts(features: tuple[Feature, ...]) -> tuple[np.ndarray, np.ndarray]:
-    pairs = [(f.centre, f.scale) if isinstance(f, Number) else (0.0, 1.0) for f in features]
+def _affine_parts(
+    features: tuple[Feature, ...], is_folded: list[bool]
+) -> tuple[np.ndarray, np.ndarray]:
+    pairs = [
+        (f.centre, f.scale) if known and isinstance(f, Number) else (0.0, 1.0)
+        for f, known in zip(features, is_folded, strict=True)
+    ]
     shift, scale = np.array(pairs).reshape(-1, 2).T
     return shift, scale
 
 
-def _centres(
-    function: KernelExpansion, features: tuple[Feature, ...], shift: np.ndarray, scale: np.ndarray
-) -> np.ndarray:
+def _centres(function: KernelExpansion, shift: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """Return what is subtracted from each column before all else, zero for most."""
     middle, unit = shift.copy(), np.abs(scale)
     if function.kernel_name == "rbf" and function.n_terms:
         # Without a scaler the vectors say where the column is, and the width how far that is.
         widths = function.kernel.gamma * _metric(function)
         is_raw = (shift == 0) & (scale == 1) & (widths > 0)
-        is_raw &= [isinstance(feature, Number) for feature in features]
         middle[is_raw] = function.vectors.mean(axis=0)[is_raw]
         unit[is_raw] = 1.0 / np.sqrt(widths[is_raw])
     is_far = np.abs(middle) > NEAR * unit
@@ -102,22 +108,13 @@ def _function(
         parts["intercept"] = function.intercept + (centre - shift) @ linear
         parts["linear"] = linear
     if kernel.name == "rbf":
-        parts["widths"] = _checked(kernel.gamma * _metric(function) / scale / scale)
+        parts["widths"] = kernel.gamma * _metric(function) / scale / scale
         parts["vectors"] = vectors * scale + (shift - centre)
     else:
-        parts["vectors"] = _checked(kernel.gamma * vectors / scale)
+        parts["vectors"] = kernel.gamma * vectors / scale
         parts["offsets"] = kernel.coef0 + parts["vectors"] @ (centre - shift)
         parts["degree"] = round(kernel.degree) if kernel.name == "poly" else 1
     return Function(**parts)
-
-
-def _checked(values: np.ndarray) -> np.ndarray:
-    if not np.isfinite(values).all():
-        raise ValueError(
-            "The scales of the columns are so small that the model has no finite numbers for them; "
-            "give the columns in other units."
-        )
-    return values
 
 
 def _polynomial(function: SparsePolynomial, n_features: int) -> Function:
