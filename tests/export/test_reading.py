@@ -188,7 +188,7 @@ def test_a_column_of_texts_and_numbers():
 
 
 def test_extreme_scales_are_not_folded():
-    """The command line standardises columns of any size; the square of such a scale is no number."""
+    """The command line scales columns of any size; the square of this scale is no number."""
     rows = 1e-200 * X[:, :1]
     cells = {"a": [repr(v) for v in rows[:, 0].tolist()]}
     table = Table("t.csv", cells, range(len(rows)))

@@ -199,7 +199,7 @@ def to_c(
     model: Any,
     path: str | os.PathLike[str] | None = None,
     *,
-    name: str = "model",
+    name: str | None = None,
     precision: str = "double",
     own_exp: bool = False,
     arduino: bool = False,
@@ -217,8 +217,8 @@ def to_c(
         ``ColumnTransformer`` and selectors of features are written out.
     path : path-like, optional
         Where to write the header, whole or not at all.
-    name : str, default="model"
-        What all names in the header begin with.
+    name : str, optional
+        What all names in the header begin with; "model" by default.
     precision : {"double", "float", "int16"}, default="double"
         Numbers of double or single precision, or vectors and coefficients as integers of 16 bits
         with distances in integers; the header then says by how much decision values change at
@@ -256,13 +256,15 @@ def to_c(
     True
     """
     if arduino:
-        if path is None:
-            raise ValueError("arduino=True writes a folder: name it, path=...")
+        if path is None or name is not None:
+            raise ValueError(
+                "arduino=True writes a folder, path=..., and its name is what names begin with."
+            )
         name = os.path.basename(os.path.abspath(path))
-    form = Form(name, precision, own_exp)
+    form = Form(name or "model", precision, own_exp)
     description = describe(model)
     box = None if X is None else feature_sizes(model, description, X)
-    text = header(description, form, measured_error(model, X, y), box)
+    text = header(description, form, measured_error(model, description, X, y), box)
     if arduino:
         assert path is not None
         write_folder(path, {f"{name}.h": text, f"{name}.ino": sketch(description, form)})

@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_regressor
 
 from zeronorm.export.description import Description, Lookup
 from zeronorm.tables.model import TableModel
 from zeronorm.tables.reading import Table, to_matrix
 
 
-def measured_error(model: Any, X: Any, y: Any) -> str:
+def measured_error(model: Any, description: Description, X: Any, y: Any) -> str:
     """Return the error on these rows in words; it says so if there are none.
 
     Parameters
     ----------
     model : fitted model
         What predicts.
+    description : Description
+        What it is.
     X, y : array-like, or a Table and its answers, or None
         The rows.
     """
@@ -31,7 +32,7 @@ def measured_error(model: Any, X: Any, y: Any) -> str:
     predicted, known = np.asarray(model.predict(X)), np.asarray(y)
     if predicted.shape != known.shape:
         raise ValueError(f"There are {len(predicted)} rows in X and {len(known)} answers in y.")
-    if is_regressor(model):
+    if description.kind == "number":
         root = float(np.sqrt(np.mean((predicted - known) ** 2)))
         return f"{root:.3g} (root of the mean square) on {len(known)} rows"
     return f"{100 * float(np.mean(predicted != known)):.1f} % of {len(known)} rows"
