@@ -12,6 +12,7 @@ from tests.export.cases import BUILDERS, get
 from tests.export.compiled import FLAGS, Program
 from zeronorm import KernelExpansion
 from zeronorm.export import to_c
+from zeronorm.export.quantised import quantised
 from zeronorm.export.reading import describe
 from zeronorm.kernels import Kernel
 
@@ -106,7 +107,7 @@ def test_int16(tmp_path):
         if name in own:
             is_bounded &= within_box(case, own[name]["X"])
         assert (difference <= within)[is_bounded].all(), name
-        assert bound < 0.2, name  # it says something
+        assert bound < 0.3, name  # it says something
         check_predictions(case, scores, predicted, np.where(is_bounded, within, np.inf))
 
 
@@ -156,6 +157,39 @@ def test_own_exp_is_as_accurate_as_it_says(precision, stated, tmp_path):
     np.testing.assert_allclose(
         values[-6:], [0, 0, np.exp(ends[1]), np.exp(ends[1]), np.nan, 1], rtol=1e-6
     )
+
+
+KERNEL = """\
+#include <stdio.h>
+#include "model.h"
+
+int main(void)
+{
+    uint32_t squares = 0, value;
+    for (; squares <= MODEL_FARTHEST_SQUARE; squares += MODEL_FARTHEST / 32 + 1) {
+        value = model_kernel(squares);
+        fwrite(&squares, sizeof(squares), 1, stdout);
+        fwrite(&value, sizeof(value), 1, stdout);
+    }
+    return 0;
+}
+"""
+
+
+@needs("gcc")
+@pytest.mark.parametrize("spread", [1e-3, 10.0, 1e4])
+def test_kernel_in_integers_is_as_accurate_as_it_says(spread, tmp_path):
+    expansion = KernelExpansion([[0.0], [spread]], [1.0, -1.0], 0.0, Kernel("rbf", gamma=1.0))
+    text = to_c(expansion, tmp_path / "model.h", precision="int16")
+    assert "times 65535, to within 4." in text
+    (tmp_path / "kernel.c").write_text(KERNEL)
+    build = ["gcc", *FLAGS, "-o", tmp_path / "kernel", tmp_path / "kernel.c", "-lm"]
+    subprocess.run(build, check=True)
+    found = subprocess.run([tmp_path / "kernel"], capture_output=True, check=True)
+    squares, values = np.frombuffer(found.stdout, dtype=np.uint32).astype(float).reshape(-1, 2).T
+    assert len(squares) > 30
+    unit = quantised(describe(expansion), None).unit
+    assert np.abs(values - 65535 * np.exp(-squares * unit**2)).max() < 4
 
 
 @needs("g++")

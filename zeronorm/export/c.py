@@ -82,14 +82,14 @@ def header(
         *decision_parts(description, form, arrays),
     ]
     guard = f"ZERONORM_{form.name.upper()}_H"
+    rest = "\n".join([code.FLASH, _sizes(description, form), *arrays.texts, *body])
+    # A compiler for chips may come without it.
+    needs_maths = re.search(r"\b(NAN|INFINITY|(exp|tanh|log)f?)\b", re.sub(r'".*?"', "", rest))
     parts = [
         _comment(description, form, arrays, rounded, error),
         f"#ifndef {guard}\n#define {guard}\n",
-        "#include <math.h>\n#include <stdint.h>\n",
-        code.FLASH,
-        _sizes(description, form),
-        *arrays.texts,
-        *body,
+        ("#include <math.h>\n" if needs_maths else "") + "#include <stdint.h>\n",
+        rest,
         "#endif\n",
     ]
     return "\n".join(parts)
@@ -143,7 +143,7 @@ def _stack(description: Description, form: Form) -> int:
     size = 8 if form.real == "double" else 4
     features = 0 if description.is_plain else size * len(description.features)
     if form.precision == "int16" and description.function.kind == "rbf":
-        features += 2 * len(description.features)
+        features += 2 * len(description.features) + 4 * description.function.n_outputs
     outputs = size * description.function.n_outputs
     scores = description.n_scores if description.votes else 0
     if description.is_classifier and description.decision.rule.is_pairs:

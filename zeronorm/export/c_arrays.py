@@ -52,8 +52,8 @@ class Arrays:
     def add_integers(self, name: str, values: Any, kind: str = "int16_t") -> None:
         """Add integers; ValueError if they have no room."""
         values = np.asarray(values)
-        bits = 16 if kind == "int16_t" else 32
-        if values.size and np.abs(values).max() >= 2 ** (bits - 1):
+        bits = 32 if kind == "int32_t" else 16
+        if values.size and np.abs(values).max() >= 2 ** (bits - (kind[0] == "i")):
             raise ValueError(f"{name} of the model has no room in integers of {bits} bits.")
         self.n_bytes += values.size * bits // 8
         self._declare(name, kind, values, lambda value: str(int(value)), bits == 16)

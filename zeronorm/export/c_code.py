@@ -154,11 +154,15 @@ DIFFERENCE = """\
             real difference = Z(i) - ZERONORM_REAL(&model_vectors[j][i]);
 """
 
-#: Distances in integers: their squares stay below 2^32 because what is too far ends the loop.
+#: Everything in integers but for the last line: squares stay below 2^32 because what is too far
+#: ends the loop, a coefficient times a kernel value below 2^31, and so is their sum in parts.
 QUANTISED = """\
+    for (o = 0; o < MODEL_OUTPUTS; o++) {
+        sums[o] = 0;
+    }
     for (j = 0; j < MODEL_TERMS; j++) {
         uint32_t squares = 0;
-        real sum;
+        int32_t kernel;
         for (i = 0; i < MODEL_FEATURES && squares <= MODEL_FARTHEST_SQUARE; i++) {
             int32_t difference = (int32_t)q[i] - ZERONORM_SHORT(&model_vectors[j][i]);
             uint32_t size = (uint32_t)(difference < 0 ? -difference : difference);
@@ -167,22 +171,42 @@ QUANTISED = """\
         if (squares > MODEL_FARTHEST_SQUARE) {
             continue;
         }
-        sum = EXP(-(real)squares * MODEL_UNIT_SQUARE);
+        kernel = (int32_t)model_kernel(squares);
         for (o = 0; o < MODEL_OUTPUTS; o++) {
-            values[o] += COEFFICIENT * sum;
+            sums[o] += ZERONORM_SHORT(&model_coef[j][o]) * kernel / MODEL_PART;
         }
+    }
+    for (o = 0; o < MODEL_OUTPUTS; o++) {
+        values[o] += ZERONORM_REAL(&model_steps[o]) * (real)sums[o];
     }
 """
 
+#: The integer part of the power of two is a shift, its fraction (16 binary digits) a polynomial
+#: with alternating signs, so that all sums are positive.
+KERNEL = """\
+/* exp(-squares * unit^2) times 65535, to within 4. */
+static inline uint32_t model_kernel(uint32_t squares)
+{
+    uint32_t power = (uint32_t)(((uint64_t)squares * MODEL_POWER) >> MODEL_SHIFT);
+    uint32_t sum = 0;
+    int i;
+    for (i = DEGREE; i >= 0; i--) {
+        sum = (uint16_t)ZERONORM_SHORT(&model_halves[i]) - ((sum * (power & 0xFFFFu)) >> 16);
+    }
+    return sum >> (power >> 16);
+}
+"""
+
 QUANTISE = """\
-/* Features in units of the grid, so that distances are sums of integers; 0 if one is missing. */
-static inline int model_quantise(const real *z, int16_t *q)
+/* Features in units of the grid, so that distances are sums of integers; it returns 0, or NaN if
+   one is missing. */
+static inline real model_quantise(const real *z, int16_t *q)
 {
     int i;
     for (i = 0; i < MODEL_FEATURES; i++) {
         real value = (Z(i) - ZERONORM_REAL(&model_middles[i])) * ZERONORM_REAL(&model_grid[i]);
         if (value != value) {
-            return 0;
+            return value;
         }
         if (value < -32767.0f) {
             value = -32767.0f;
@@ -191,14 +215,15 @@ static inline int model_quantise(const real *z, int16_t *q)
         }
         q[i] = (int16_t)(value + (value < 0 ? -0.5f : 0.5f));
     }
-    return 1;
+    return 0;
 }
 """
 
 QUANTISE_CALL = """\
-    if (!model_quantise(z, q)) {
+    missing = model_quantise(z, q);
+    if (missing != 0) {
         for (o = 0; o < MODEL_OUTPUTS; o++) {
-            values[o] = (real)NAN;
+            values[o] = missing;
         }
         return;
     }

@@ -10,7 +10,7 @@ import numpy as np
 from zeronorm.export import c_code as code
 from zeronorm.export.c_arrays import Arrays
 from zeronorm.export.description import Description, Function, Lookup, Number
-from zeronorm.export.quantised import FAR, MOST, Quantised
+from zeronorm.export.quantised import FAR, MOST, Quantised, halves, power_and_shift
 
 
 def feature_parts(description: Description, form: Any, arrays: Arrays) -> list[str]:
@@ -133,7 +133,8 @@ def output_parts(
             before.append(form.named(code.POWER))
         if rounded is not None and function.kind == "rbf":
             before.append(_grid(rounded, form, arrays, z))
-            grid = "    int16_t q[MODEL_FEATURES];\n"
+            grid = "    int16_t q[MODEL_FEATURES];\n    int32_t sums[MODEL_OUTPUTS];\n"
+            grid += "    real missing;\n"
         terms = _terms(function, form, arrays, rounded)
     linear = ""
     if function.linear is not None and len(description.features):
@@ -169,10 +170,10 @@ def _terms(function: Function, form: Any, arrays: Arrays, rounded: Quantised | N
     else:
         arrays.add_integers("vectors", rounded.vectors)
         arrays.add_integers("coef", rounded.coef)
-        arrays.add("steps", rounded.steps)
+        arrays.add("steps", rounded.steps * rounded.part / rounded.kernel)
         coefficient = "ZERONORM_REAL(&model_steps[o]) * ZERONORM_SHORT(&model_coef[j][o])"
         if function.kind == "rbf":
-            return code.QUANTISED.replace("COEFFICIENT", coefficient)
+            return code.QUANTISED
         arrays.add("units", rounded.units)
         vector, scale = "ZERONORM_SHORT(&model_vectors[j][i])", "ZERONORM_REAL(&model_units[j]) * "
     if function.kind == "rbf":
@@ -207,12 +208,16 @@ def _grid(rounded: Quantised, form: Any, arrays: Arrays, z: str) -> str:
     arrays.add("middles", rounded.middles)
     arrays.add("grid", rounded.grid)
     farthest = int(min(MOST, np.floor(np.sqrt(FAR) / rounded.unit)))
+    power, shift = power_and_shift(rounded.unit)
     sizes = (
         f"#define MODEL_FARTHEST {farthest}u\n"
         f"#define MODEL_FARTHEST_SQUARE {farthest**2}u\n"
-        f"#define MODEL_UNIT_SQUARE {form.number(rounded.unit**2)}\n\n"
+        f"#define MODEL_POWER {power}u\n#define MODEL_SHIFT {shift}\n"
+        f"#define MODEL_PART {rounded.part}\n\n"
     )
-    return form.named(sizes + _with_features(code.QUANTISE, z))
+    arrays.add_integers("halves", halves(), "uint16_t")
+    kernel = form.named(code.KERNEL, DEGREE=str(len(halves()) - 1))
+    return form.named(sizes) + kernel + "\n" + form.named(_with_features(code.QUANTISE, z))
 
 
 def _monomials(function: Function, arrays: Arrays) -> str:
