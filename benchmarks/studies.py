@@ -1,6 +1,8 @@
 """All studies, in the order of RESULTS.md."""
 
 from benchmarks import (
+    embedded,
+    exported,
     fit_time,
     frontier,
     growth,
@@ -34,6 +36,8 @@ MODULES = (
     search_time,
     selection_time,
     prediction,
+    exported,
+    embedded,
     growth,
     scale,
 )

@@ -291,7 +291,9 @@ def _indices(columns: Any, names: Sequence[str], count: int) -> list[int]:
         start = names.index(start) if isinstance(start, str) else start
         stop = names.index(stop) + 1 if isinstance(stop, str) else stop  # the last name is in it
         return list(range(count))[start : stop : columns.step]
-    columns = list(columns)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # 1.6: the rest may become names
+        columns = list(columns)
     if columns and all(isinstance(column, (bool, np.bool_)) for column in columns):
         return np.flatnonzero(columns).tolist()
     return [names.index(c) if isinstance(c, str) else int(c) % count for c in columns]
