@@ -65,8 +65,9 @@ def measure(data: str, method: str, precision: str, chip: str) -> list[dict]:
         "linear": description.function.linear is not None,
         "features": len(description.features),
         "classes": len(description.labels),
-        "error": error,
     }
+    if error is not None:
+        row["error"] = error
     header = to_c(model, precision=precision, own_exp=True)
     try:
         found = chips.on_chip(header, rows, chips.CHIPS[chip])
@@ -85,7 +86,7 @@ def cells(rows: list[dict]) -> dict:
 
 
 def model_cells(row: dict) -> list[str]:
-    error = "" if row["error"] is None else f"{100 * row['error']:.1f}"
+    error = f"{100 * row['error']:.1f}" if "error" in row else ""
     terms = f"{row['terms']:,}" + (" + linear" if row["linear"] else "")
     return [terms, str(row["features"]), str(row["classes"]), error]
 
