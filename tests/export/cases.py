@@ -163,15 +163,15 @@ def single(rows):
 
 @functools.cache
 def two_classes():
-    X, y = make_moons(120, noise=0.2, random_state=0)
-    noise = np.random.default_rng(1).normal(size=(120, 1))
+    X, y = make_moons(70, noise=0.2, random_state=0)
+    noise = np.random.default_rng(1).normal(size=(70, 1))
     return single(np.hstack([X, noise])), np.array(["no", "yes"])[y]
 
 
 @functools.cache
 def iris():
     X, y = load_iris(return_X_y=True)
-    return single(X[::2]), y[::2] * 10
+    return single(X[::3]), y[::3] * 10
 
 
 def regression():
@@ -212,7 +212,7 @@ def scaled_pipeline():
     return case_of(model, pd.DataFrame(rows, columns=HOSTILE[:3]), rows)
 
 
-def mixed_frame(rows=150, seed=0):
+def mixed_frame(rows=120, seed=0):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {
@@ -258,7 +258,7 @@ def mixed_pipeline(last=None):
 def table_model(several=False):
     """What the command line saves, with texts, gaps and categories nobody has seen."""
     rng = np.random.default_rng(5)
-    count = 160
+    count = 90
     cells = {
         "age": [f"{v:.1f}" for v in rng.integers(20, 140, count) / 2],
         HOSTILE[0]: [f"{v:.3f}" for v in rng.integers(7990, 8010, count) / 8],
@@ -274,7 +274,7 @@ def table_model(several=False):
     model = TableModel.of_classes("y", ["low", "mid", "high"][: 2 + several], encoder, svc)
     rows = [list(row) for row in zip(*(c[:count] for c in cells.values()), strict=True)]
     rows += [["", "", ""], ["1e9", "-1e9", "green"], ["40", "1000", " red "], ["?", "1001", "N/A"]]
-    rows += rows[:50]
+    rows += rows + rows[:20]
     stripped = {name: [row[i].strip() for row in rows] for i, name in enumerate(cells)}
     new = Table("n.csv", stripped, range(len(rows)))
     features = encoder.transform(to_matrix(new, columns))

@@ -1,5 +1,7 @@
 """The exported graph, run by onnxruntime and by the reference of onnx, beside Python."""
 
+import functools
+
 import numpy as np
 import pytest
 from sklearn.base import ClassifierMixin, clone
@@ -114,15 +116,18 @@ def converted(model, X, **options):
     return run(graph, {graph.graph.input[0].name: X})
 
 
+@functools.cache
+def scaled(name):
+    """The model of a case, fitted anew behind a scaler."""
+    data = iris if "several" in name else two_classes
+    return make_pipeline(StandardScaler(), clone(get(name).model)).fit(*data())
+
+
 @pytest.mark.parametrize("target_opset", [11, None])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("name", ["SparseSVC", "SparseSVC, several", "names", "probit, several"])
 def test_pipeline_through_skl2onnx(name, kind, target_opset):
-    case = get(name)
-    model = make_pipeline(StandardScaler(), clone(case.model))
-    data = iris if "several" in name else two_classes
-    model.fit(*data())
-    X = case.X.astype(kind)[:-4]
+    model, X = scaled(name), get(name).X.astype(kind)[:-4]
     answers = converted(model, X, target_opset=target_opset)
     scores = model.decision_function(X.astype(float)).reshape(len(X), -1)
     clear = np.abs(scores).min(axis=1) > 1e-2

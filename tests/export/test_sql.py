@@ -63,7 +63,7 @@ def check(case, answers):
         np.testing.assert_allclose(answers["score"], case.scores.max(axis=1), rtol=1e-9, atol=1e-9)
     if case.probabilities is not None:
         found = np.array([answers[f"probability_{label}"] for label in labels]).T
-        np.testing.assert_allclose(found, case.probabilities, rtol=1e-9, atol=1e-300)
+        np.testing.assert_allclose(found, case.probabilities, rtol=1e-9, atol=1e-200)
         clear = case.clear(1e-9)
         largest = case.probabilities.max(axis=1)[clear]
         np.testing.assert_allclose(np.array(answers["probability"])[clear], largest, rtol=1e-9)
