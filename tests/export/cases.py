@@ -350,7 +350,7 @@ BUILDERS = {
     "SparseSVC, several": fitted(SparseSVC(n_terms=4, random_state=0), iris),
     "ZeroNormSVC, several": fitted(ZeroNormSVC(C=10, random_state=0), iris),
     "logistic": fitted(RelevanceVectorClassifier()),
-    "logistic, several": fitted(RelevanceVectorClassifier(), iris),
+    "logistic, several": fitted(RelevanceVectorClassifier(gamma=1.0), iris),
     "probit": fitted(SparseProbitClassifier()),
     "probit, several": fitted(SparseProbitClassifier(), iris),
     "AROMClassifier": fitted(AROMClassifier(2)),
