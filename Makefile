@@ -22,7 +22,7 @@ $(BENCH): EXTRAS := [bench]
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 DEMO := build/demo
 
-.PHONY: help demo test floors devices embedded lint format papers golden sweep fuzz bench bench-quick check-results clean
+.PHONY: help demo test floors devices embedded cross-tools lint format papers golden sweep fuzz bench bench-quick check-results clean
 
 # Two pips in one .venv get in each other's way.
 .NOTPARALLEL:
@@ -69,12 +69,14 @@ devices: $(TEST)
 		tests/classifiers/test_sparse_svc_devices.py tests/learned/test_stochastic.py
 
 # Exported C, cross-compiled and run in QEMU: the tests, then the figures of the size table.
-embedded: $(TEST)
+embedded: cross-tools $(TEST)
+	$(ONE_THREAD) $(BIN)/python -m pytest tests/export/test_embedded.py
+	$(ONE_THREAD) $(BIN)/python -m benchmarks run embedded
+
+cross-tools:
 	@command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null || { \
 		echo "make embedded needs two packages: apt-get install gcc-arm-none-eabi qemu-system-arm"; \
 		exit 1; }
-	$(ONE_THREAD) $(BIN)/python -m pytest tests/export/test_embedded.py
-	$(ONE_THREAD) $(BIN)/python -m benchmarks run embedded
 
 lint: $(LINT)
 	$(BIN)/ruff check .

@@ -215,6 +215,7 @@ def test_arduino_folder(options, tmp_path):
 
 
 MISSING = """\
+#include <math.h>
 #include <stdio.h>
 #include "model.h"
 
@@ -276,6 +277,14 @@ def test_what_cannot_be(name, options, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         to_c(get(name).model, None if "arduino" in options else tmp_path / "m.h", **options)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "precision"), [("rbf", "float"), ("rbf", "int16"), ("scaled", "float")]
+)
+def test_nothing_of_a_maths_library_where_nothing_is_needed(name, precision):
+    assert "math.h" not in to_c(get(name).model, precision=precision, own_exp=True)
+    assert "math.h" in to_c(get(name).model)
 
 
 def test_numbers_beyond_single_precision():

@@ -84,7 +84,8 @@ def header(
     guard = f"ZERONORM_{form.name.upper()}_H"
     rest = "\n".join([code.FLASH, _sizes(description, form), *arrays.texts, *body])
     # A compiler for chips may come without it.
-    needs_maths = re.search(r"\b(NAN|INFINITY|(exp|tanh|log)f?)\b", re.sub(r'".*?"', "", rest))
+    spoken = re.sub(r'/\*.*?\*/|".*?"', "", rest, flags=re.DOTALL)
+    needs_maths = re.search(r"\b(NAN|INFINITY|(exp|tanh|log)f?)\b", spoken)
     parts = [
         _comment(description, form, arrays, rounded, error),
         f"#ifndef {guard}\n#define {guard}\n",
