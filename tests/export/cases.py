@@ -255,6 +255,15 @@ def mixed_pipeline(last=None):
     return case_of(model, rows)
 
 
+def strict_pipeline():
+    """A model that takes no level that it does not know, and a row with one: Python refuses it."""
+    frame, y = mixed_frame()
+    frame, names = frame[["code", "size"]].fillna({"size": "S"}), ["code", "size"]
+    columns = make_column_transformer((OneHotEncoder(), names[:1]), (OrdinalEncoder(), names[1:]))
+    model = make_pipeline(columns, SVC(C=10)).fit(frame, y)
+    return model, [[1.0, "S"], [99.0, "S"], [1.0, "XXL"], [None, "S"], [1.0, None]]
+
+
 def table_model(several=False):
     """What the command line saves, with texts, gaps and categories nobody has seen."""
     rng = np.random.default_rng(5)

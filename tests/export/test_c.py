@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.export.cases import BUILDERS, get
+from tests.export.cases import BUILDERS, get, strict_pipeline
 from tests.export.compiled import FLAGS, Program
 from zeronorm import KernelExpansion
 from zeronorm.export import to_c
@@ -240,6 +240,42 @@ def test_no_class_without_a_number(precision, tmp_path):
     found = subprocess.run([tmp_path / "missing"], capture_output=True, text=True, check=True)
     assert found.stdout == "-1 1\n"
     assert "error:     not measured" in text
+
+
+STRICT = """\
+#include <stdio.h>
+#include "model.h"
+
+static int judged(double code, const char *size)
+{
+    double x[2];
+    x[0] = code;
+    x[1] = float_level(1, size);
+    return float_class(x);
+}
+
+int main(void)
+{
+    printf("%d %d %d ", judged(1, "S"), judged(99, "S"), judged(1, "XXL"));
+    printf("%d %d\\n", judged(NAN, "S"), judged(1, 0));
+    return 0;
+}
+"""
+
+
+@needs("gcc")
+def test_no_class_for_a_level_that_is_not_known(tmp_path):
+    """And a word of C before all names."""
+    model, rows = strict_pipeline()
+    to_c(model, tmp_path / "model.h", name="float")
+    (tmp_path / "strict.c").write_text(STRICT)
+    build = ["gcc", *FLAGS, "-o", tmp_path / "strict", tmp_path / "strict.c", "-lm"]
+    subprocess.run(build, check=True)
+    found = subprocess.run([tmp_path / "strict"], capture_output=True, text=True, check=True)
+    first = model.classes_.tolist().index(
+        model.predict(pd.DataFrame(rows[:1], columns=["code", "size"]))[0]
+    )
+    assert found.stdout == f"{first} -1 -1 -1 -1\n"
 
 
 def test_comment():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from tests.export.cases import BUILDERS, HOSTILE, get, two_classes
+from tests.export.cases import BUILDERS, HOSTILE, get, strict_pipeline, two_classes
 from zeronorm.export import to_javascript
 from zeronorm.export.javascript import declaration
 
@@ -84,6 +84,14 @@ def test_no_prediction_without_a_number(tmp_path):
     rows = [[0.1, None, 0.2], [0.1, "text", 0.2], [], {"x0": 1}]
     (found,) = run([(SVC().fit(X, y), rows)], tmp_path)
     assert found["predict"] == [None] * 4
+
+
+@needs_node
+def test_no_prediction_for_a_level_that_is_not_known(tmp_path):
+    model, rows = strict_pipeline()
+    (found,) = run([(model, rows)], tmp_path)
+    assert found["predict"][0] in (True, False)
+    assert found["predict"][1:] == [None] * 4
 
 
 def test_files(tmp_path):

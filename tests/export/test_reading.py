@@ -124,6 +124,17 @@ def test_what_was_saved(tmp_path):
     assert describe(loaded) is loaded
 
 
+def test_frozen_steps():
+    X, y = two_classes()
+    scaler = FrozenEstimator(StandardScaler().fit(X))
+    model = make_pipeline(scaler, SVC()).fit(X, y)
+    thawed = make_pipeline(StandardScaler(), SVC()).fit(X, y)
+    for given in (model, FrozenEstimator(model)):
+        found = describe(given)
+        np.testing.assert_array_equal(found.function.vectors, describe(thawed).function.vectors)
+        assert found.source == "SVC"
+
+
 X, y = two_classes()
 FRAME = pd.DataFrame({"c": ["a", "b", None, np.nan, "a"] * 4}, dtype=object)
 BINARY = np.arange(20) % 2

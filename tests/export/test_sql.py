@@ -8,7 +8,7 @@ import pytest
 from sklearn.svm import SVC
 
 from tests.export import postgres
-from tests.export.cases import BUILDERS, HOSTILE, get, two_classes
+from tests.export.cases import BUILDERS, HOSTILE, get, strict_pipeline, two_classes
 from zeronorm import KernelExpansion
 from zeronorm.export import to_sql
 from zeronorm.export.reading import describe
@@ -152,6 +152,15 @@ def test_a_row_without_a_number_has_no_answer(name, dialect):
     answers = answers_of(connect(":memory:").cursor(), case, dialect)
     del answers[KEY]
     assert all(value is None for column in answers.values() for value in column)
+
+
+def test_a_level_that_is_not_known_has_no_answer():
+    model, rows = strict_pipeline()
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE data (code REAL, size TEXT)")
+    connection.executemany("INSERT INTO data VALUES (?, ?)", rows)
+    first, *rest = connection.execute(to_sql(model, dialect="sqlite")).fetchall()
+    assert first[0] in (0, 1) and rest == [(None, None)] * 4
 
 
 def test_nan_is_missing_in_duckdb():

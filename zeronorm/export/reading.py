@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 
@@ -47,9 +48,12 @@ def describe(model: Any) -> Description:
     if isinstance(model, BaseSearchCV):
         raise ValueError(f"Take the best_estimator_ of the {type(model).__name__}.")
     last = model
-    while isinstance(last, Pipeline):
-        steps += last.steps[:-1]
-        last = last.steps[-1][1]
+    while isinstance(last, (Pipeline, FrozenEstimator)):
+        if isinstance(last, FrozenEstimator):
+            last = last.estimator
+        else:
+            steps += last.steps[:-1]
+            last = last.steps[-1][1]
     found = Model.from_estimator(last)
     names = _names(model, found)
     count = getattr(model if steps else found, "n_features_in_", len(names) or None)

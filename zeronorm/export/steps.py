@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectorMixin
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
@@ -59,6 +60,8 @@ def after(
     """
     if step is None or (isinstance(step, str) and step == "passthrough"):
         return list(features)
+    if isinstance(step, FrozenEstimator):
+        step = step.estimator
     if isinstance(step, Pipeline):
         return _after_all(step, features, names, label)
     for kind, function in _STEPS.items():
