@@ -5,65 +5,21 @@ from __future__ import annotations
 import math
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from zeronorm.export import c_code as code
-from zeronorm.export.c_arrays import Arrays, comment_text, single
+from zeronorm.export.c_arrays import Arrays, comment_text
 from zeronorm.export.c_decision import decision_parts
+from zeronorm.export.c_form import Form
 from zeronorm.export.c_function import feature_parts, output_parts
 from zeronorm.export.description import Description, Lookup
 from zeronorm.export.measured import feature_sizes, measured_error
 from zeronorm.export.quantised import Quantised, quantised
 from zeronorm.export.reading import describe
-from zeronorm.export.text import made_by, number, write_folder, written
-
-PRECISIONS = ("double", "float", "int16")
-
-
-@dataclass(frozen=True)
-class Form:
-    """How a header is written: the name before all names, the numbers, where exp comes from."""
-
-    name: str = "model"
-    precision: str = "double"
-    own_exp: bool = False
-
-    def __post_init__(self) -> None:
-        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", self.name):
-            raise ValueError(
-                f"name is what all names in the header begin with, so {self.name!r} must be "
-                "letters, digits and underscores, a letter first."
-            )
-        if self.precision not in PRECISIONS:
-            raise ValueError(
-                f"precision must be one of {', '.join(PRECISIONS)}; got {self.precision!r}."
-            )
-
-    @property
-    def real(self) -> str:
-        """The type of numbers."""
-        return "double" if self.precision == "double" else "float"
-
-    @property
-    def ending(self) -> str:
-        """What functions of math.h end in."""
-        return "" if self.real == "double" else "f"
-
-    def number(self, value: float) -> str:
-        """Return a constant of the type."""
-        return number(value) if self.real == "double" else single(value)
-
-    def named(self, text: str, **words: str) -> str:
-        """Return a piece of code with its words replaced, and the names of this header."""
-        words.setdefault("EXP", "model_exp" if self.own_exp else "exp" + self.ending)
-        for word, new in words.items():
-            text = re.sub(rf"\b{word}\b", new.replace("\\", r"\\"), text)
-        text = re.sub(r"\bmodel_", f"{self.name}_", text)
-        text = re.sub(r"\bMODEL_", f"{self.name.upper()}_", text)
-        return re.sub(r"\breal\b", self.real, text)
+from zeronorm.export.text import made_by, write_folder, written
 
 
 def header(

@@ -7,17 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from zeronorm.export.c_form import Form
 from zeronorm.export.text import lines_of
-
-
-def single(value: float) -> str:
-    """Return a constant of single precision; what is too small or large is a ValueError."""
-    with np.errstate(over="ignore"):
-        rounded = np.float32(value)
-    if np.isinf(rounded):
-        raise ValueError(f"{value:g} is beyond single precision; take precision='double'.")
-    text = f"{rounded:.9g}"
-    return text + ("f" if any(c in text for c in ".e") else ".0f")
 
 
 def c_text(text: str) -> str:
@@ -38,7 +29,7 @@ def comment_text(text: str) -> str:
 class Arrays:
     """The arrays of a header, in the order they were added."""
 
-    def __init__(self, form: Any) -> None:
+    def __init__(self, form: Form) -> None:
         self.form = form
         self.texts: list[str] = []
         self.n_bytes = 0

@@ -140,7 +140,7 @@ LINEAR = """\
 
 TERMS = """\
     for (j = 0; j < MODEL_TERMS; j++) {
-        real sum = FIRST;
+        real sum = 0;
         for (i = 0; i < MODEL_FEATURES; i++) {
 ADD        }
         sum = VALUE;
@@ -217,6 +217,12 @@ static inline real model_quantise(const real *z, int16_t *q)
     }
     return 0;
 }
+"""
+
+QUANTISED_VARIABLES = """\
+    int16_t q[MODEL_FEATURES];
+    int32_t sums[MODEL_OUTPUTS];
+    real missing;
 """
 
 QUANTISE_CALL = """\

@@ -8,12 +8,13 @@ import numpy as np
 
 from zeronorm.export import c_decision_code as code
 from zeronorm.export.c_arrays import Arrays
+from zeronorm.export.c_form import Form
 from zeronorm.export.description import Description
 from zeronorm.export.normal import tail_polynomial
 from zeronorm.links import Calibration
 
 
-def decision_parts(description: Description, form: Any, arrays: Arrays) -> list[str]:
+def decision_parts(description: Description, form: Form, arrays: Arrays) -> list[str]:
     """Return the functions after the outputs."""
     rule = description.decision.rule if description.is_classifier else None
     parts = []
@@ -77,7 +78,7 @@ def _label(description: Description, arrays: Arrays) -> str:
     )
 
 
-def _probabilities(description: Description, form: Any, arrays: Arrays) -> list[str]:
+def _probabilities(description: Description, form: Form, arrays: Arrays) -> list[str]:
     link, several = description.link, description.function.n_outputs > 1
     is_softmax = isinstance(link, Calibration) and several
     parts = []
@@ -91,7 +92,7 @@ def _probabilities(description: Description, form: Any, arrays: Arrays) -> list[
     if is_softmax:
         body = form.named(code.SOFTMAX, SLOPE=form.number(link.slope)) + code.NORMALISED
     elif several:
-        tiny = np.finfo(form.real).tiny
+        tiny = float(np.finfo(form.real).tiny)
         body = form.named(code.EACH, TINY=form.number(tiny)) + code.NORMALISED
     else:
         factor = f"{form.number(link.slope)} * " if isinstance(link, Calibration) else ""

@@ -3,42 +3,36 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
 
 from zeronorm.export import c_code as code
 from zeronorm.export.c_arrays import Arrays
+from zeronorm.export.c_form import Form
 from zeronorm.export.description import Description, Function, Lookup, Number
 from zeronorm.export.quantised import FAR, MOST, Quantised, halves, power_and_shift
 
 
-def feature_parts(description: Description, form: Any, arrays: Arrays) -> list[str]:
+def feature_parts(description: Description, form: Form, arrays: Arrays) -> list[str]:
     """Return the function that makes features of inputs, where they are not the inputs."""
-    if any(column.is_text for column in description.columns):
-        levels = [form.named(code.LEVEL, SWITCH=_level_cases(description, form, arrays))]
-    else:
-        levels = []
+    levels = []
+    if description.has_texts:
+        levels.append(form.named(code.LEVEL, SWITCH=_level_cases(description, arrays)))
     if description.is_plain:
         return levels
     numbers = [f for f in description.features if isinstance(f, Number)]
     lookups = [f for f in description.features if isinstance(f, Lookup)]
-    is_counted = "i" if numbers else ""
     has_levels = any(lookup.told_apart for lookup in lookups)
-    counters = ", ".join(
-        name for name, used in (("i", is_counted or has_levels), ("k", lookups)) if used
-    )
-    parts = ["static inline void model_features(const real *x, real *z)\n{\n"]
-    parts.append(f"    int {counters};\n")
-    sizes = ""
+    counters = ["i"] * bool(numbers or has_levels) + ["k"] * bool(lookups)
+    text = f"#define MODEL_NUMBERS {len(numbers)}\n#define MODEL_LOOKUPS {len(lookups)}\n\n"
+    text += "/* Features, MODEL_FEATURES of them. */\n"
+    text += "static inline void model_features(const real *x, real *z)\n{\n"
+    text += f"    int {', '.join(counters)};\n"
     if numbers:
-        sizes += f"#define MODEL_NUMBERS {len(numbers)}\n"
-        parts.append(_number_loop(numbers, arrays))
+        text += _number_loop(numbers, arrays)
     if lookups:
-        sizes += "" if numbers else "#define MODEL_NUMBERS 0\n"
-        sizes += f"#define MODEL_LOOKUPS {len(lookups)}\n"
-        parts.append(_lookup_loop(description, lookups, arrays, has_levels))
-    return [*levels, form.named(sizes + "".join(parts) + "}\n")]
+        text += _lookup_loop(description, lookups, arrays, has_levels)
+    return [*levels, form.named(text + "}\n")]
 
 
 def _number_loop(numbers: list[Number], arrays: Arrays) -> str:
@@ -87,7 +81,7 @@ def _lookup_loop(
     return code.LOOKUPS.replace("LEVELS", code.LEVELS if has_levels else "")
 
 
-def _level_cases(description: Description, form: Any, arrays: Arrays) -> str:
+def _level_cases(description: Description, arrays: Arrays) -> str:
     """Return one case of a switch for each column of texts."""
     cases = ""
     for place, column in enumerate(description.columns):
@@ -106,50 +100,55 @@ def _level_cases(description: Description, form: Any, arrays: Arrays) -> str:
 
 
 def output_parts(
-    description: Description, form: Any, arrays: Arrays, rounded: Quantised | None
+    description: Description, form: Form, arrays: Arrays, rounded: Quantised | None
 ) -> list[str]:
     """Return the function that makes outputs of inputs, and what it calls."""
     function = description.function
-    z = "z[i]"
-    features = "    real z[MODEL_FEATURES];\n    model_features(x, z);\n"
-    if description.is_plain:
-        features, z = "    const real *z = x;\n", "z[i]"
-        columns = [f.column for f in description.features]
-        if columns != list(range(len(columns))):
-            arrays.add_integers("columns", columns)
-            z = "z[ZERONORM_SHORT(&model_columns[i])]"
+    declared, made, z = _features_of(description, arrays)
     arrays.add("intercept", function.intercept)
     if description.kind == "density":
-        return [_density(function, form, arrays, features, z)]
-    has_terms = function.n_terms > 0
-    counters = ["o"] + ["i"] * (has_terms or function.linear is not None) + ["j"] * has_terms
-    before, grid = [], ""
-    terms = ""
-    if has_terms and function.kind == "monomials":
-        terms = _monomials(function, arrays)
-        before.append(form.named(code.POWER))
-    elif has_terms:
-        if function.kind == "poly":
-            before.append(form.named(code.POWER))
-        if rounded is not None and function.kind == "rbf":
-            before.append(_grid(rounded, form, arrays, z))
-            grid = "    int16_t q[MODEL_FEATURES];\n    int32_t sums[MODEL_OUTPUTS];\n"
-            grid += "    real missing;\n"
-        terms = _terms(function, form, arrays, rounded)
+        return [_density(function, form, arrays, declared + made, z)]
+    before, terms = _term_parts(function, form, arrays, rounded, z)
     linear = ""
     if function.linear is not None and len(description.features):
         arrays.add("linear", function.linear)
         linear = code.LINEAR
-    uses_z = bool(terms or linear)
-    declared = f"    int {', '.join(counters)};\n" + grid
-    first, *rest = features.splitlines(keepends=True) if uses_z else ["    (void)x;\n"]
-    if not uses_z:  # declarations come first
-        body = declared + first
+    if terms or linear:
+        declared += f"    int o, i{', j' if terms else ''};\n"
     else:
-        body = first + declared + "".join(rest)
-        body += code.QUANTISE_CALL if grid else ""
-    text = code.OUTPUTS_OPEN + body + code.START + terms + linear + "}\n"
+        declared, made = "    int o;\n", "    (void)x;\n"
+    if rounded is not None and terms and function.kind == "rbf":
+        declared += code.QUANTISED_VARIABLES
+        made += code.QUANTISE_CALL
+    text = code.OUTPUTS_OPEN + declared + made + code.START + terms + linear + "}\n"
     return [*before, form.named(_with_features(text, z))]
+
+
+def _features_of(description: Description, arrays: Arrays) -> tuple[str, str, str]:
+    """Return what declares the features, what makes them, and how one is read."""
+    if not description.is_plain:
+        return "    real z[MODEL_FEATURES];\n", "    model_features(x, z);\n", "z[i]"
+    columns = [f.column for f in description.features]
+    read = "z[i]"
+    if columns != list(range(len(columns))):
+        arrays.add_integers("columns", columns)
+        read = "z[ZERONORM_SHORT(&model_columns[i])]"
+    return "    const real *z = x;\n", "", read
+
+
+def _term_parts(
+    function: Function, form: Form, arrays: Arrays, rounded: Quantised | None, z: str
+) -> tuple[list[str], str]:
+    """Return the functions that the loop over the terms calls, and the loop."""
+    if not function.n_terms:
+        return [], ""
+    power = [form.named(code.POWER)]
+    if function.kind == "monomials":
+        return power, _monomials(function, arrays)
+    terms = _terms(function, form, arrays, rounded)
+    if rounded is not None and function.kind == "rbf":
+        return [_grid(rounded, form, arrays, z)], terms
+    return (power if function.kind == "poly" else []), terms
 
 
 def _with_features(text: str, z: str) -> str:
@@ -159,7 +158,7 @@ def _with_features(text: str, z: str) -> str:
     )
 
 
-def _terms(function: Function, form: Any, arrays: Arrays, rounded: Quantised | None) -> str:
+def _terms(function: Function, form: Form, arrays: Arrays, rounded: Quantised | None) -> str:
     """Return the loop over the terms; their arrays go into `arrays`."""
     coefficient = "ZERONORM_REAL(&model_coef[j][o])"
     vector = "ZERONORM_REAL(&model_vectors[j][i])"
@@ -177,23 +176,21 @@ def _terms(function: Function, form: Any, arrays: Arrays, rounded: Quantised | N
         arrays.add("units", rounded.units)
         vector, scale = "ZERONORM_SHORT(&model_vectors[j][i])", "ZERONORM_REAL(&model_units[j]) * "
     if function.kind == "rbf":
-        first, add, value = "0", *_distance(function, form, arrays)
+        add, value = _distance(function, form, arrays)
     else:
         arrays.add("offsets", function.offsets)
-        first = "0"
         add = f"            sum += {vector} * Z(i);\n"
         total = f"{scale}sum + ZERONORM_REAL(&model_offsets[j])"
         value = f"model_power({total}, {function.degree})"
-        if function.kind == "sigmoid":
-            value = f"TANH({total})"
-            value = value.replace("TANH", f"tanh{form.ending}")
-            if form.own_exp:
-                value = f"1 - 2 / (EXP(2 * ({total})) + 1)"
-    text = code.TERMS.replace("FIRST", first).replace("ADD", add)
-    return text.replace("VALUE", value).replace("COEFFICIENT", coefficient)
+        if function.kind == "sigmoid" and form.own_exp:
+            value = f"1 - 2 / (EXP(2 * ({total})) + 1)"
+        elif function.kind == "sigmoid":
+            value = f"tanh{form.ending}({total})"
+    text = code.TERMS.replace("ADD", add).replace("VALUE", value)
+    return text.replace("COEFFICIENT", coefficient)
 
 
-def _distance(function: Function, form: Any, arrays: Arrays) -> tuple[str, str]:
+def _distance(function: Function, form: Form, arrays: Arrays) -> tuple[str, str]:
     """Return the sum of squares of an rbf kernel, and the kernel of it."""
     width = function.common_width
     if width is None:
@@ -204,7 +201,7 @@ def _distance(function: Function, form: Any, arrays: Arrays) -> tuple[str, str]:
     return code.DIFFERENCE + squares, f"EXP(-sum * {form.number(width)})"
 
 
-def _grid(rounded: Quantised, form: Any, arrays: Arrays, z: str) -> str:
+def _grid(rounded: Quantised, form: Form, arrays: Arrays, z: str) -> str:
     arrays.add("middles", rounded.middles)
     arrays.add("grid", rounded.grid)
     farthest = int(min(MOST, np.floor(np.sqrt(FAR) / rounded.unit)))
@@ -230,7 +227,7 @@ def _monomials(function: Function, arrays: Arrays) -> str:
     return code.MONOMIALS
 
 
-def _density(function: Function, form: Any, arrays: Arrays, features: str, z: str) -> str:
+def _density(function: Function, form: Form, arrays: Arrays, features: str, z: str) -> str:
     arrays.add("vectors", function.vectors)
     arrays.add("coef", function.coef)
     add, _ = _distance(function, form, arrays)

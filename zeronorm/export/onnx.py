@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from zeronorm import __version__
+from zeronorm.export import onnx_decision as decision
 from zeronorm.export import onnx_graph as graph
 from zeronorm.export.description import Description
 from zeronorm.export.reading import describe
@@ -158,18 +159,18 @@ def _answers(
     shape: list[Any] = [None]
     if description.kind == "number":
         return {"prediction": (nodes.op("Reshape", values, flat), number, shape)}
-    shown = graph.scores(nodes, description, values)
+    shown = decision.scores(nodes, description, values)
     if description.n_scores == 1:
         shown = nodes.op("Reshape", shown, flat)
     else:
         shape = [None, description.n_scores]
     answers: dict[str, tuple[str, int, list[Any]]] = {}
     if description.is_classifier:
-        known = graph.label_values(description)
+        known = decision.label_values(description)
         kind = onnx.TensorProto.STRING
         if known.dtype != object:
             kind = onnx.helper.np_dtype_to_tensor_dtype(known.dtype)
-        answers["label"] = graph.labels(nodes, description, values), kind, [None]
+        answers["label"] = decision.labels(nodes, description, values), kind, [None]
     elif description.kind == "one-class":
         is_inside = nodes.op("Less", graph.real(nodes, [0.0]), shown)
         place = nodes.op("Cast", is_inside, to=onnx.TensorProto.INT64)
@@ -177,6 +178,6 @@ def _answers(
         answers["label"] = label, onnx.TensorProto.INT64, [None]
     answers["scores"] = shown, number, shape
     if description.link is not None:
-        proba = graph.probabilities(nodes, description, values)
+        proba = decision.probabilities(nodes, description, values)
         answers["probabilities"] = proba, number, [None, len(description.labels)]
     return answers

@@ -11,11 +11,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from zeronorm.decisions import pairs_of
 from zeronorm.export.description import Description, Lookup, Number
-from zeronorm.export.normal import tail_polynomial
 from zeronorm.export.products import centred, product_form
-from zeronorm.links import Calibration
 
 #: Where products are exact enough for distances, in each precision (see products.py).
 EXACT = {"float64": 1e4, "float32": 8.0}
@@ -258,108 +255,3 @@ def _density(writer: Writer, description: Description, z: str) -> str:
     total = writer.op("Log", writer.op("MatMul", values, real(writer, function.coef)))
     height = writer.op("Add", nearest, real(writer, function.intercept))
     return writer.op("Add", total, height)
-
-
-def scores(writer: Writer, description: Description, values: str) -> str:
-    """Add decision values, shape (rows, scores)."""
-    if description.votes is None:
-        return values
-    return _vote_scores(writer, values, description.votes)
-
-
-def _vote_matrices(n_classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each pair which class is its first and its second."""
-    pairs = pairs_of(n_classes)
-    first, second = np.zeros((2, len(pairs), n_classes))
-    for p, (a, b) in enumerate(pairs):
-        first[p, a] = second[p, b] = 1.0
-    return first, second
-
-
-def _votes(writer: Writer, is_for_first: str, n_classes: int) -> str:
-    first, second = _vote_matrices(n_classes)
-    flags = writer.op("Cast", is_for_first, to=_type_number(writer))
-    votes = writer.op("MatMul", flags, real(writer, first - second))
-    return writer.op("Add", votes, real(writer, second.sum(axis=0)))
-
-
-def _vote_scores(writer: Writer, values: str, n_classes: int) -> str:
-    """Add votes, ties split by the summed confidences, as scikit-learn has it."""
-    first, second = _vote_matrices(n_classes)
-    confidence = writer.op("MatMul", values, real(writer, first - second))
-    zero = real(writer, [0.0])
-    votes = _votes(writer, writer.op("Not", writer.op("Less", values, zero)), n_classes)
-    size = writer.op("Add", writer.op("Abs", confidence), real(writer, [1.0]))
-    share = writer.op("Div", confidence, writer.op("Mul", size, real(writer, [3.0])))
-    return writer.op("Add", votes, share)
-
-
-def _type_number(writer: Writer) -> int:
-    """Return the number that onnx has for the precision."""
-    return 11 if writer.dtype == np.float64 else 1
-
-
-def labels(writer: Writer, description: Description, values: str) -> str:
-    """Add the predicted class of every row."""
-    rule = description.decision.rule
-    zero = real(writer, [0.0])
-    if rule.n_classes == 2:
-        is_second = writer.op("Less", zero, values)
-        if rule.zero_counts:
-            is_second = writer.op("Not", writer.op("Less", values, zero))
-        places = writer.op("Reshape", writer.op("Cast", is_second, to=7), integers(writer, [-1]))
-    else:
-        decided = values
-        if rule.breaks_ties:
-            decided = _vote_scores(writer, values, rule.n_classes)
-        elif rule.is_pairs:
-            decided = _votes(writer, writer.op("Less", zero, values), rule.n_classes)
-        places = writer.op("ArgMax", decided, axis=1, keepdims=0)
-    return writer.op("Gather", writer.constant(label_values(description)), places, axis=0)
-
-
-def label_values(description: Description) -> np.ndarray:
-    """Return the labels as an array that onnx has a type for."""
-    known = description.decision.classes
-    if known.dtype.kind in "iu":
-        return known.astype(np.int64)
-    if known.dtype.kind in "bf":
-        return known.astype(np.float32) if known.dtype == np.float16 else known
-    if all(isinstance(label, str) for label in known.tolist()):
-        return known.astype(object)
-    raise ValueError("Class labels of several types cannot be exported to ONNX.")
-
-
-def probabilities(writer: Writer, description: Description, values: str) -> str:
-    """Add the probability of every class."""
-    link, several = description.link, description.function.n_outputs > 1
-    if isinstance(link, Calibration):
-        values = writer.op("Mul", values, real(writer, [link.slope]))
-        if several:
-            return writer.op("Softmax", values, axis=1)
-    if not several:
-        both = writer.op("Concat", writer.op("Neg", values), values, axis=1)
-        return _linked(writer, link, both)
-    tiny = real(writer, [np.finfo(writer.dtype).tiny])
-    each = _linked(writer, link, values)
-    each = writer.op("Where", writer.op("Less", each, tiny), tiny, each)
-    ones = np.ones((description.function.n_outputs, 1))
-    return writer.op("Div", each, writer.op("MatMul", each, real(writer, ones)))
-
-
-def _linked(writer: Writer, link: Any, values: str) -> str:
-    if link != "probit":
-        return writer.op("Sigmoid", values)
-    # Φ by one exponential, see normal.py: Erf has no digits left in the tail.
-    u = writer.op("Mul", writer.op("Abs", values), real(writer, [np.sqrt(0.5)]))
-    t = writer.op("Div", real(writer, [2.0]), writer.op("Add", u, real(writer, [2.0])))
-    y = writer.op("Sub", writer.op("Add", t, t), real(writer, [1.0]))
-    *rest, last = tail_polynomial()
-    total = real(writer, [last])
-    for coefficient in reversed(rest):
-        total = writer.op("Add", writer.op("Mul", total, y), real(writer, [coefficient]))
-    power = writer.op("Exp", writer.op("Sub", total, writer.op("Mul", u, u)))
-    half = writer.op("Mul", writer.op("Mul", t, power), real(writer, [0.5]))
-    other = writer.op("Sub", real(writer, [1.0]), half)
-    is_positive = writer.op("Less", real(writer, [0.0]), values)
-    return writer.op("Where", is_positive, other, half)

@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.feature_selection import SelectorMixin
 
 import zeronorm
+from zeronorm.export import onnx_decision as decision
 from zeronorm.export import onnx_graph as graph
 from zeronorm.export.reading import describe
 
@@ -109,14 +110,14 @@ def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     writer, X = _writer(scope, operator, container)
     description = describe(operator.raw_operator)
     values = graph.outputs(writer, description, X)
-    label = graph.labels(writer, description, values)
-    if graph.label_values(description).dtype not in (np.int64, object):
+    label = decision.labels(writer, description, values)
+    if decision.label_values(description).dtype not in (np.int64, object):
         label = writer.op("Cast", label, to=7)
     _identity(writer, label, operator.outputs[0])
     if description.link is not None:
-        shown = graph.probabilities(writer, description, values)
+        shown = decision.probabilities(writer, description, values)
     else:
-        shown = graph.scores(writer, description, values)
+        shown = decision.scores(writer, description, values)
         if description.n_scores == 1:
             shown = writer.op("Concat", writer.op("Neg", shown), shown, axis=1)
     _identity(writer, shown, operator.outputs[1])
