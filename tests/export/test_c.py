@@ -283,14 +283,14 @@ def test_comment():
     X, y = case.frame[:20], np.array(case.predictions[:20])
     y[:2] = ["yes" if label == "no" else "no" for label in y[:2]]
     text = to_c(case.model, precision="float", X=X, y=y)
-    assert "error:     10.0 % of 20 rows" in text
+    assert "error:     10.0 % of the 20 rows given" in text
     assert "SparseLargeMarginClassifier: 4 rbf terms, 3 features, 1 output." in text
     head = text.split("*/")[0]
     assert "x[1]: float" in head and "drop table" in head
     constants = re.findall(r"-?[0-9.]+(?:e[+-]?[0-9]+)?f", text.split("#define MODEL_CLASSES 2")[1])
     assert f"flash:     {4 * len(constants) + 3 + 4} bytes" in head  # and the labels
     line = to_c(get("SVR").model, X=get("SVR").X, y=get("SVR").predictions)
-    assert "error:     0 (root of the mean square) on 224 rows" in line
+    assert "error:     0 (root of the mean square) on the 224 rows given" in line
 
 
 @pytest.mark.parametrize(

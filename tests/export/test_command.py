@@ -42,7 +42,7 @@ def test_c(saved, run, tmp_path):
     assert (code, told) == (0, f"Wrote {out}, {out.stat().st_size:,} bytes.\n")
     text = out.read_text()
     assert "int my_model_class(const float *x)" in text
-    assert "of 3 rows" in text
+    assert "of the 3 rows given" in text
     assert text.split("*/", 1)[1] == to_c(
         get("table").model, name="my_model", precision="int16", own_exp=True
     ).split("*/", 1)[1]  # fmt: skip

@@ -34,8 +34,8 @@ def measured_error(model: Any, description: Description, X: Any, y: Any) -> str:
         raise ValueError(f"There are {len(predicted)} rows in X and {len(known)} answers in y.")
     if description.kind == "number":
         root = float(np.sqrt(np.mean((predicted - known) ** 2)))
-        return f"{root:.3g} (root of the mean square) on {len(known)} rows"
-    return f"{100 * float(np.mean(predicted != known)):.1f} % of {len(known)} rows"
+        return f"{root:.3g} (root of the mean square) on the {len(known)} rows given"
+    return f"{100 * float(np.mean(predicted != known)):.1f} % of the {len(known)} rows given"
 
 
 def feature_sizes(model: Any, description: Description, X: Any) -> np.ndarray:
