@@ -32,7 +32,7 @@ def to_sql(
     *,
     table: str | Sequence[str] = "data",
     dialect: str = "standard",
-    keep: Sequence[str] = (),
+    keep: str | Sequence[str] = (),
 ) -> str:
     """Write a model as one SELECT.
 
@@ -46,14 +46,15 @@ def to_sql(
         The table with the raw columns; several for one in a schema, ``("main", "data")``.
     dialect : {"standard", "duckdb", "sqlite", "postgresql"}, default="standard"
         The database.
-    keep : sequence of str, optional
+    keep : str or sequence of str, optional
         Columns of the table that go into the result, such as its key.
 
     Returns
     -------
     str
         The statement. Its columns: those in ``keep``; of a classifier ``label``, ``score`` (of two
-        classes the decision value, positive for the second, else the largest) and, where there are
+        classes the decision value, positive for the second, else the largest; pairs of an ``SVC``
+        vote, whatever its ``decision_function_shape``) and, where there are
         probabilities, ``probability`` of the label, then ``score_…`` and ``probability_…`` of every
         class where there are more than two (probabilities: of two, too). Of a regressor
         ``prediction``, of a one-class machine ``label`` and ``score``, of a density or an expansion
@@ -78,6 +79,7 @@ def to_sql(
         raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}; got {dialect!r}.")
     names = [table] if isinstance(table, str) else list(table)
     source = ".".join(quoted(name) for name in names)
+    keep = [keep] if isinstance(keep, str) else list(keep)
     description = describe(model)
     text = statement(description, DIALECTS[dialect], source, keep)
     _check_length(text, description, DIALECTS[dialect], source, keep)

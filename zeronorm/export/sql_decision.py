@@ -25,7 +25,7 @@ def answer_queries(query: Query, description: Description, kept: dict[str, str])
     if description.kind == "one-class":
         return {"label": "CASE WHEN f0 > 0 THEN 1 WHEN f0 <= 0 THEN -1 END", "score": "f0"}
     if not description.is_classifier:
-        scores = outputs if description.votes is None else _voted(query, description, kept)
+        scores = outputs if description.votes is None else _voted(query, description.votes, kept)
         if len(scores) == 1:
             return {"score": scores[0]}
         return {f"score_{i}": score for i, score in enumerate(scores)}
@@ -69,8 +69,7 @@ def _several_classes(
         return f"CASE{cases} END"
 
     answers = {"label": of_best([literal(label) for label in labels]), "score": "largest"}
-    shown = labels if len(scores) == len(labels) else range(len(scores))
-    each = {f"score_{label}": name for label, name in zip(shown, scores, strict=True)}
+    each = {f"score_{label}": name for label, name in zip(labels, scores, strict=True)}
     if description.link is None:
         return answers | each
     through |= {"best": "best", "largest": "largest"}
@@ -80,16 +79,14 @@ def _several_classes(
     return answers | each | by_class
 
 
-def _voted(query: Query, description: Description, kept: dict[str, str]) -> list[str]:
-    """Add votes and, from them, scores: ties split by the summed confidences."""
-    assert description.votes is not None
-    pairs = pairs_of(description.votes)
+def _voted(query: Query, count: int, kept: dict[str, str]) -> list[str]:
+    """Add votes of the pairs and, from them, scores: ties split by the summed confidences."""
+    pairs = pairs_of(count)
     outputs = {f"f{p}": f"f{p}" for p in range(len(pairs))}
     columns = {}
-    for c in range(description.votes):
-        mine = [(p, c == first) for p, pair in enumerate(pairs) for first in pair[:1] if c in pair]
-        confidence = [f"f{p}" if is_first else f"-f{p}" for p, is_first in mine]
-        columns[f"c{c}"] = balanced(confidence)
+    for c in range(count):
+        mine = [(p, c == pair[0]) for p, pair in enumerate(pairs) if c in pair]
+        columns[f"c{c}"] = balanced([f"f{p}" if is_first else f"-f{p}" for p, is_first in mine])
         columns[f"v{c}"] = balanced(
             [
                 f"CASE WHEN f{p} >= 0 THEN {int(is_first)} WHEN f{p} < 0 THEN {int(not is_first)} "
@@ -98,8 +95,8 @@ def _voted(query: Query, description: Description, kept: dict[str, str]) -> list
             ]
         )
     query.add(kept | outputs | columns)
-    names = [f"s{c}" for c in range(description.votes)]
-    texts = [f"v{c} + c{c} / (3e0 * (ABS(c{c}) + 1e0))" for c in range(description.votes)]
+    names = [f"s{c}" for c in range(count)]
+    texts = [f"v{c} + c{c} / (3e0 * (ABS(c{c}) + 1e0))" for c in range(count)]
     query.add(kept | outputs | dict(zip(names, texts, strict=True)))
     return names
 
@@ -107,26 +104,23 @@ def _voted(query: Query, description: Description, kept: dict[str, str]) -> list
 def _voted_classes(
     query: Query, description: Description, kept: dict[str, str], outputs: Sequence[str]
 ) -> tuple[list[str], list[str]]:
-    """Return the scores that are shown, and what the class is decided by."""
+    """Return the scores that are shown, one for each class, and what the class is decided by."""
     count = len(description.labels)
-    scores = list(outputs)
-    through = dict(kept)
-    if description.votes is not None:
-        scores = _voted(query, description, kept)
-        through |= {name: name for name in scores}
-        if description.decision.rule.breaks_ties:
-            return scores, scores
+    scores = _voted(query, count, kept)
+    if description.decision.rule.breaks_ties:
+        return scores, scores
     # libsvm: a pair with a value of zero votes for the second class.
-    pairs, votes = pairs_of(count), {}
+    votes = {}
     for c in range(count):
         votes[f"w{c}"] = balanced(
             [
                 f"CASE WHEN f{p} > 0 THEN {int(c == a)} WHEN f{p} <= 0 THEN {int(c == b)} END"
-                for p, (a, b) in enumerate(pairs)
+                for p, (a, b) in enumerate(pairs_of(count))
                 if c in (a, b)
             ]
         )
-    query.add(through | {name: name for name in outputs} | votes)
+    through = kept | {name: name for name in [*scores, *outputs]}
+    query.add(through | votes)
     return scores, list(votes)
 
 
