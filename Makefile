@@ -13,7 +13,7 @@ LINT := $(VENV)/.lint
 PLOT := $(VENV)/.plot
 BENCH := $(VENV)/.bench
 EXTRAS :=
-$(TEST): EXTRAS := [test,plot,dask,rvm]
+$(TEST): EXTRAS := [test,plot,dask,rvm,onnx]
 $(LINT): EXTRAS := [lint]
 $(PLOT): EXTRAS := [plot]
 $(BENCH): EXTRAS := [bench]
@@ -22,7 +22,7 @@ $(BENCH): EXTRAS := [bench]
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 DEMO := build/demo
 
-.PHONY: help demo test floors devices lint format papers golden sweep fuzz bench bench-quick check-results clean
+.PHONY: help demo test floors devices embedded cross-tools lint format papers golden sweep fuzz bench bench-quick check-results clean
 
 # Two pips in one .venv get in each other's way.
 .NOTPARALLEL:
@@ -31,6 +31,7 @@ help:
 	@echo "make demo    fit a sparse classifier on a small CSV file and predict a few rows with it"
 	@echo "make test    the fast tests"
 	@echo "make floors  the same with the oldest versions that pyproject.toml allows"
+	@echo "make embedded  exported C on microcontrollers in QEMU; says what to install for it"
 	@echo "make lint    ruff (lint and format) and mypy"
 	@echo "make format  let ruff rewrite what it can"
 	@echo "make papers  the slow checks against published figures"
@@ -66,6 +67,16 @@ devices: $(TEST)
 	$(BIN)/python -m pip install -q -e '.[gpu]' array-api-strict
 	SCIPY_ARRAY_API=1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/test_arrays.py \
 		tests/classifiers/test_sparse_svc_devices.py tests/learned/test_stochastic.py
+
+# Exported C, cross-compiled and run in QEMU: the tests, then the figures of the size table.
+embedded: cross-tools $(TEST)
+	$(ONE_THREAD) $(BIN)/python -m pytest tests/export/test_embedded.py
+	$(ONE_THREAD) $(BIN)/python -m benchmarks run embedded
+
+cross-tools:
+	@command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null || { \
+		echo "make embedded needs two packages: apt-get install gcc-arm-none-eabi qemu-system-arm"; \
+		exit 1; }
 
 lint: $(LINT)
 	$(BIN)/ruff check .

@@ -5,13 +5,22 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import fit_time, frontier, peers, peers_selection, record, selection_time
+from benchmarks import (
+    embedded,
+    fit_time,
+    frontier,
+    peers,
+    peers_selection,
+    record,
+    selection_time,
+)
 from benchmarks.cross_validation import values
 from benchmarks.data import HUANG_SETS
 from benchmarks.duels import Duel, duels
 from benchmarks.text import duration, markdown, with_error
 
 PATH = record.ROOT / "README.md"
+GUIDE = record.ROOT / "docs" / "guide.md"
 PICTURE = "headline.png"
 #: Papers in the order of the table, by the beginning of their tables' names.
 PAPERS = {
@@ -233,11 +242,40 @@ def benchmarks(figures: list) -> str:
     return "\n\n".join([intro, peers_block(), papers_block(figures), time_block()])
 
 
+def sizes_block() -> str:
+    """Exported models on chips, and in time."""
+    times = {
+        (row["method"], row["way"]): row["microseconds"]
+        for row in rows_of("exported")
+        if row["data"] == "ringnorm" and "microseconds" in row
+    }
+
+    def listed(method: str) -> str:
+        found = [(way.replace(",", ""), value) for (m, way), value in times.items() if m == method]
+        return ", ".join(f"{way} {value:.2g}" for way, value in found)
+
+    return (
+        f"{embedded.short_table(rows_of('embedded'))}\n\n"
+        f"Microseconds a row on one core of a computer (`exported`, ringnorm): `SparseSVC` in "
+        f"{listed('SparseSVC')}; the tuned `SVC` in {listed('SVC')}."
+    )
+
+
 def renewed(text: str, figures: list) -> str:
     """README with its blocks made anew."""
-    for tag, block in (("HEADLINE", headline()), ("BENCHMARKS", benchmarks(figures))):
+    blocks = {"HEADLINE": headline(), "SIZES": sizes_block(), "BENCHMARKS": benchmarks(figures)}
+    return with_blocks(text, blocks, "README")
+
+
+def renewed_guide(text: str) -> str:
+    """The guide with its block made anew."""
+    return with_blocks(text, {"SIZES": embedded.short_table(rows_of("embedded"))}, "The guide")
+
+
+def with_blocks(text: str, blocks: dict[str, str], where: str) -> str:
+    for tag, block in blocks.items():
         pattern = rf"(<!-- {tag} -->\n).*?(\n<!-- /{tag} -->)"
         text, count = re.subn(pattern, lambda m, b=block: m[1] + b + m[2], text, flags=re.DOTALL)
         if count != 1:
-            raise ValueError(f"README should have one block {tag}, it has {count}.")
+            raise ValueError(f"{where} should have one block {tag}, it has {count}.")
     return text

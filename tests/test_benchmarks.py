@@ -253,19 +253,23 @@ class TestRender:
 
     @pytest.fixture
     def repository(self, tmp_path, monkeypatch):
-        """One study and a README with two blocks, rendered from its records."""
+        """One study, a README and a guide with blocks, rendered from its records."""
         monkeypatch.setenv(record.FOLDER, str(tmp_path / "results"))
         monkeypatch.setattr(render, "STUDIES", {"a_study": a_study()})
         monkeypatch.setattr(render, "FOLDER", tmp_path)
         monkeypatch.setattr(readme, "PATH", tmp_path / "README.md")
+        monkeypatch.setattr(readme, "GUIDE", tmp_path / "guide.md")
         monkeypatch.setattr(readme, "headline", lambda: "a headline")
+        monkeypatch.setattr(readme, "sizes_block", lambda: "sizes")
+        monkeypatch.setattr(readme.embedded, "short_table", lambda rows: "a table")
         monkeypatch.setattr(readme, "benchmarks", lambda figures: "figures")
         monkeypatch.setattr(readme, "draw", lambda folder: None)
         a_study().run()
         readme.PATH.write_text(
-            "# Name\n<!-- HEADLINE -->\n?\n<!-- /HEADLINE -->\n"
+            "# Name\n<!-- HEADLINE -->\n?\n<!-- /HEADLINE -->\n<!-- SIZES -->\n?\n<!-- /SIZES -->\n"
             "<!-- BENCHMARKS -->\n?\n<!-- /BENCHMARKS -->\n"
         )
+        readme.GUIDE.write_text("# Guide\n<!-- SIZES -->\n?\n<!-- /SIZES -->\n")
         render.write(tmp_path)
         return tmp_path
 
@@ -273,10 +277,15 @@ class TestRender:
         assert "a headline" in readme.PATH.read_text()
         assert render.out_of_date() == []
 
-    @pytest.mark.parametrize("name", ["RESULTS.md", "README.md"])
+    @pytest.mark.parametrize("name", ["RESULTS.md", "README.md", "guide.md"])
     def test_a_figure_typed_by_hand_is_noticed(self, repository, name, monkeypatch, capsys):
         path = repository / name
-        path.write_text(path.read_text().replace("a headline", "99 %").replace("\n6\n", "\n7\n"))
+        path.write_text(
+            path.read_text()
+            .replace("a headline", "99 %")
+            .replace("\n6\n", "\n7\n")
+            .replace("a table", "?")
+        )
         assert render.out_of_date() == [path]
         monkeypatch.setattr("sys.argv", ["benchmarks", "render", "--check"])
         assert command.main() == 1

@@ -319,3 +319,26 @@ def test_the_expansion_and_its_kernel_are_what_they_were():
         "with_gamma with_metric to_dict from_dict from_params"
     ).split():
         assert hasattr(Kernel, name)
+
+
+def test_exporters_are_what_they_were():
+    from zeronorm import export
+
+    signatures = {
+        "register_with_skl2onnx": "",
+        "to_c": (
+            "model, path=None, *, name=None, precision='double', own_exp=False, arduino=False, "
+            "X=None, y=None"
+        ),
+        "to_javascript": "model, path=None",
+        "to_onnx": "model, path=None, *, dtype='float'",
+        "to_sql": "model, path=None, *, table='data', dialect='standard', keep=()",
+    }
+    assert export.__all__ == sorted(signatures)
+    for name, expected in signatures.items():
+        parameters = inspect.signature(getattr(export, name)).parameters.values()
+        kinds = {parameter.kind for parameter in parameters}
+        shown = [str(p.replace(annotation=p.empty)) for p in parameters]
+        if inspect.Parameter.KEYWORD_ONLY in kinds:
+            shown.insert(2, "*")
+        assert ", ".join(shown) == expected, name

@@ -25,7 +25,12 @@ MAX_BYTES = 2**28
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write ``text`` under a temporary name in the same folder, then rename.
+    """Write ``text`` in UTF-8, all of it or nothing, see :func:`write_bytes`."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write ``content`` under a temporary name in the same folder, then rename.
 
     An interruption leaves the old file or none, never a part of the new one, and so does a power
     cut. A link stays: what it points to is written. A file that was there keeps its permissions.
@@ -33,8 +38,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     target = link_target(path)
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".zeronorm-")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(temporary, _permissions(target))

@@ -1,4 +1,4 @@
-"""The command line: ``zeronorm fit``, ``zeronorm predict`` and ``zeronorm select``."""
+"""The command line: ``zeronorm fit``, ``predict``, ``select`` and ``export``."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from rich.console import Console
 from zeronorm import __version__
 from zeronorm.base.placement import check_device
 from zeronorm.base.progress import progress_bar
+from zeronorm.tables import exporting
 from zeronorm.tables.comparison import Plan, Rows, compare
 from zeronorm.tables.interruption import Interruption, ignore_signals, interruptible, start_workers
 from zeronorm.tables.model import TableEncoder, TableModel, check_output, save_text
@@ -211,6 +212,34 @@ def select(
             ignore_signals()
             save_text(out, reduced)
             _print_notes([f"Saved '{target}' and {len(chosen)} columns as {out}."])
+
+
+@app.command()
+def export(
+    model: exporting.ModelFile,
+    to: exporting.To,
+    out: exporting.Out,
+    precision: exporting.Precision = None,
+    own_exp: exporting.OwnExp = False,
+    arduino: exporting.Arduino = False,
+    name: exporting.Name = None,
+    data: exporting.Data = None,
+    table: exporting.TableName = None,
+    dialect: exporting.Dialect = None,
+    keep: exporting.Keep = [],  # noqa: B006 (typer copies it)
+) -> None:
+    """Write MODEL.json in another language: C, ONNX, SQL or JavaScript.
+
+    What comes before the model (gaps filled, categories, scales) goes along, so that what is
+    written takes raw columns.
+    """
+    with _clean_end():
+        options = {"precision": precision, "own_exp": own_exp, "arduino": arduino, "name": name,
+                   "data": data, "table": table, "dialect": dialect, "keep": keep}  # fmt: skip
+        if not arduino:  # a new folder, which says itself what is wrong with it
+            _check_out(out, model, *([data] if data else []))
+        text = exporting.write(model, to, out, options, before=ignore_signals)
+        _print_notes([text])
 
 
 def _progress(description: str) -> AbstractContextManager[Callable[..., None]]:

@@ -1,0 +1,137 @@
+"""Pieces of the C header after the outputs, see c_code.py."""
+
+VOTE_SCORES = """\
+/* Votes of the pairs, ties split by the summed confidences, as scikit-learn has it. */
+static inline void model_vote_scores(const real *pairs, real *scores)
+{
+    real votes[MODEL_CLASSES];
+    int a, b, p = 0;
+    for (a = 0; a < MODEL_CLASSES; a++) {
+        scores[a] = 0;
+        votes[a] = 0;
+    }
+    for (a = 0; a < MODEL_CLASSES; a++) {
+        for (b = a + 1; b < MODEL_CLASSES; b++, p++) {
+            scores[a] += pairs[p];
+            scores[b] -= pairs[p];
+            votes[pairs[p] >= 0 ? a : b] += 1;
+        }
+    }
+    for (a = 0; a < MODEL_CLASSES; a++) {
+        real size = scores[a] < 0 ? -scores[a] : scores[a];
+        scores[a] = votes[a] + scores[a] / (3 * (size + 1));
+    }
+}
+"""
+
+FINITE = """\
+static inline int model_is_finite(const real *values)
+{
+    int o;
+    for (o = 0; o < MODEL_OUTPUTS; o++) {
+        if (!(values[o] - values[o] == 0)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+"""
+
+LARGEST = """\
+    for (a = 1; a < MODEL_CLASSES; a++) {
+        if (scores[a] > scores[best]) {
+            best = a;
+        }
+    }
+    return best;
+}
+"""
+
+BY_VOTES = """\
+    for (a = 0; a < MODEL_CLASSES; a++) {
+        scores[a] = 0;
+    }
+    for (a = 0; a < MODEL_CLASSES; a++) {
+        for (b = a + 1; b < MODEL_CLASSES; b++, p++) {
+            scores[values[p] > 0 ? a : b] += 1;
+        }
+    }
+"""
+
+CLASS_OPEN = """\
+/* The number of the class, -1 where some output is not finite. */
+static inline int model_class(const real *x)
+{
+    real values[MODEL_OUTPUTS];
+"""
+
+CHECK = """\
+    model_outputs(x, values);
+    if (!model_is_finite(values)) {
+        return -1;
+    }
+"""
+
+LOGISTIC = """\
+static inline real model_link(real value)
+{
+    return 1 / (1 + EXP(-value));
+}
+"""
+
+#: See zeronorm/export/normal.py.
+PROBIT = """\
+static inline real model_link(real value)
+{
+    real u = (value < 0 ? -value : value) * ROOT_HALF;
+    real t = 2 / (2 + u), sum = 0;
+    int i;
+    for (i = TAIL - 1; i >= 0; i--) {
+        sum = sum * (2 * t - 1) + ZERONORM_REAL(&model_tail[i]);
+    }
+    sum = t * EXP(sum - u * u) / 2;
+    return value > 0 ? 1 - sum : sum;
+}
+"""
+
+PROBABILITIES_OPEN = """\
+/* The probability of every class, MODEL_CLASSES of them. */
+static inline void model_probabilities(const real *x, real *values)
+{
+"""
+
+EACH = """\
+    real sum = 0;
+    int a;
+    model_outputs(x, values);
+    for (a = 0; a < MODEL_CLASSES; a++) {
+        values[a] = model_link(values[a]);
+        if (values[a] < TINY) {
+            values[a] = TINY; /* the largest is then still the largest */
+        }
+        sum += values[a];
+    }
+"""
+
+SOFTMAX = """\
+    real sum = 0, best;
+    int a;
+    model_outputs(x, values);
+    best = values[0];
+    for (a = 1; a < MODEL_CLASSES; a++) {
+        if (values[a] > best) {
+            best = values[a];
+        }
+    }
+    for (a = 0; a < MODEL_CLASSES; a++) {
+        values[a] = EXP(SLOPE * (values[a] - best));
+        sum += values[a];
+    }
+"""
+
+NORMALISED = """\
+    for (a = 0; a < MODEL_CLASSES; a++) {
+        values[a] /= sum;
+    }
+}
+"""

@@ -1,0 +1,211 @@
+"""What is exported, in one plain form that every language prints.
+
+Raw columns become features, each from one column::
+
+    Number:  z = (clip(x, low, high) - centre) * factor      a missing x is `fill` first
+    Lookup:  z = the value of the level that x is, or of a missing or an unknown one
+
+and features become outputs, with one of these kernels k_j::
+
+    f = Σ_j coef_j k_j(z) + linear' z + intercept
+
+    rbf:        exp(-Σ_i widths_i (z_i - vectors_ji)²)
+    poly:       (vectors_j · z + offsets_j)^degree           gamma is in the vectors
+    sigmoid:    tanh(vectors_j · z + offsets_j)
+    monomials:  Π_i z_i^power, for the features and powers of the term
+
+What the outputs mean is the decision of the model (``zeronorm/decisions.py``). A language needs
+to know nothing else: neither scikit-learn's steps nor its kernels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from zeronorm.decisions import Classes
+
+
+@dataclass(frozen=True)
+class Column:
+    """A raw column: numbers, or texts.
+
+    Texts lose their surrounding blanks first if ``is_stripped``; the spellings in ``missing`` mean
+    a missing one.
+    """
+
+    name: str
+    is_text: bool = False
+    is_stripped: bool = False
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Number:
+    """A feature that is a number: filled, clipped, and then (x - centre) * factor.
+
+    While the steps of a pipeline are read, ``centre`` and ``scale`` say (x - centre) / scale;
+    folding leaves a factor, and in most cases none.
+    """
+
+    column: int
+    fill: Any = None
+    low: float = -np.inf
+    high: float = np.inf
+    centre: float = 0.0
+    scale: float = 1.0
+
+    @property
+    def factor(self) -> float:
+        """What the centred value is multiplied by."""
+        return 1.0 / self.scale
+
+    @property
+    def is_clipped(self) -> bool:
+        """Whether there is a bound."""
+        return bool(np.isfinite(self.low) or np.isfinite(self.high))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is the column itself."""
+        return self == Number(self.column)
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A feature that has one value for each level of a column; NaN where there is none."""
+
+    column: int
+    levels: tuple[Any, ...]
+    values: tuple[float, ...]
+    missing: float
+    unknown: float
+
+    @property
+    def told_apart(self) -> list[tuple[Any, float]]:
+        """Levels and values of those that differ from an unknown level."""
+        pairs = zip(self.levels, self.values, strict=True)
+        return [pair for pair in pairs if not same(pair[1], self.unknown)]
+
+    def mapped(self, function: Any) -> Lookup:
+        """Apply a function to all values."""
+        values = tuple(float(function(value)) for value in self.values)
+        return replace(
+            self,
+            values=values,
+            missing=float(function(self.missing)),
+            unknown=float(function(self.unknown)),
+        )
+
+
+Feature = Number | Lookup
+
+
+def same(first: float, second: float) -> bool:
+    """Whether two numbers are equal, or both none."""
+    return first == second or (first != first and second != second)
+
+
+@dataclass(frozen=True)
+class Function:
+    """The outputs as a function of the features, see the top of the module."""
+
+    kind: str
+    vectors: np.ndarray
+    coef: np.ndarray
+    intercept: np.ndarray
+    linear: np.ndarray | None = None
+    widths: np.ndarray | None = None
+    offsets: np.ndarray | None = None
+    degree: int = 1
+    factors: tuple[tuple[tuple[int, int], ...], ...] = ()
+
+    @property
+    def n_terms(self) -> int:
+        """Number of terms."""
+        return len(self.coef)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        return len(self.intercept)
+
+    @property
+    def common_width(self) -> float | None:
+        """The width of all features, None where they differ."""
+        assert self.widths is not None
+        widths = np.unique(self.widths)
+        return float(widths[0]) if len(widths) == 1 else None
+
+
+@dataclass(frozen=True)
+class Description:
+    """A model as it is exported.
+
+    ``votes`` is the number of classes whose scores are made from the outputs of their pairs;
+    ``source`` says what it was, for the reader of a file.
+    """
+
+    columns: tuple[Column, ...]
+    features: tuple[Feature, ...]
+    function: Function
+    decision: Any
+    votes: int | None
+    source: str
+
+    @property
+    def kind(self) -> str:
+        """What the outputs mean: classes, number, one-class, density or values."""
+        return self.decision.kind
+
+    @property
+    def is_classifier(self) -> bool:
+        """Whether there are classes."""
+        return isinstance(self.decision, Classes)
+
+    @property
+    def labels(self) -> list[Any]:
+        """Labels of the classes, as Python values."""
+        return self.decision.classes.tolist() if self.is_classifier else []
+
+    @property
+    def n_scores(self) -> int:
+        """Number of decision values: outputs, or classes where the pairs vote."""
+        return self.function.n_outputs if self.votes is None else self.votes
+
+    @property
+    def link(self) -> Any:
+        """What turns decision values into probabilities, None where nothing does."""
+        return self.decision.link if self.is_classifier else None
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether some column holds texts."""
+        return any(column.is_text for column in self.columns)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every feature is the column of the same number, or one of the columns."""
+        return all(isinstance(f, Number) and f.is_plain for f in self.features)
+
+    def levels_of(self, column: int) -> list[Any]:
+        """All levels of a column that some feature knows, in the order they are met."""
+        found: dict[Any, None] = {}
+        for feature in self.features:
+            if isinstance(feature, Lookup) and feature.column == column:
+                found.update(dict.fromkeys(feature.levels))
+        return list(found)
+
+    @property
+    def summary(self) -> str:
+        """Terms, features and outputs in a sentence."""
+        function = self.function
+        terms = f"{function.n_terms} {function.kind} term" + "s" * (function.n_terms != 1)
+        if not function.n_terms:
+            terms = "no kernel term"
+        linear = "" if function.linear is None else " and a linear part"
+        inputs = f"{len(self.features)} feature" + "s" * (len(self.features) != 1)
+        outputs = f"{function.n_outputs} output" + "s" * (function.n_outputs != 1)
+        return f"{self.source}: {terms}{linear}, {inputs}, {outputs}"

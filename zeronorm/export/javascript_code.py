@@ -1,0 +1,163 @@
+"""Pieces of the JavaScript module."""
+
+#: What every module has, whatever the model.
+VALUES = """\
+// A row is an array of values in the order of `columns`, or an object with these names. Missing:
+// null, undefined, NaN, an empty text.
+function cell(row, column) {
+  const name = columns[column];
+  const value = Array.isArray(row) ? row[column] : Object.hasOwn(row, name) ? row[name] : null;
+  return value === undefined || value === "" || Number.isNaN(value) ? null : value;
+}
+
+function number(value) {
+  return value === null ? NaN : Number(value);
+}
+"""
+
+NUMBER = """\
+function numberOf(row, [column, fill, low, high, centre, factor]) {
+  let x = number(cell(row, column));
+  if (Number.isNaN(x)) x = fill;
+  return (Number.isNaN(x) ? x : Math.min(Math.max(x, low), high) - centre) * factor;
+}
+"""
+
+LOOKUP = """\
+function levelOf(row, [column, levels, values, missing, unknown]) {
+  let value = cell(row, column);
+  if (isText[column] && value !== null) {
+    value = isStripped[column] ? String(value).trim() : String(value);
+    if (gaps[column].includes(value)) value = null;
+  }
+  if (value === null) return missing;
+  const place = levels.indexOf(isText[column] ? value : Number(value));
+  return place < 0 ? unknown : values[place];
+}
+"""
+
+KERNELS = {
+    "rbf": """\
+function term(z, j) {
+  let sum = 0;
+  for (let i = 0; i < z.length; i++) {
+    const difference = z[i] - vectors[j][i];
+    sum += widths[i] * difference * difference;
+  }
+  return sum;
+}
+""",
+    "product": """\
+function term(z, j) {
+  let sum = offsets[j];
+  for (let i = 0; i < z.length; i++) sum += vectors[j][i] * z[i];
+  return sum;
+}
+""",
+    "monomials": """\
+function term(z, j) {
+  let product = 1;
+  for (const [i, exponent] of factors[j]) product *= power(z[i], exponent);
+  return product;
+}
+""",
+}
+
+POWER = """\
+function power(x, exponent) {
+  let product = 1;
+  for (let n = 0; n < exponent; n++) product *= x;
+  return product;
+}
+"""
+
+SUM = """\
+/** The outputs of the function itself. */
+export function outputs(row) {
+  const z = features(row);
+  const values = intercept.slice();
+  for (let j = 0; j < coef.length; j++) {
+    const value = VALUE;
+    for (let o = 0; o < values.length; o++) values[o] += coef[j][o] * value;
+  }
+  for (let i = 0; i < linear.length; i++) {
+    for (let o = 0; o < values.length; o++) values[o] += linear[i][o] * z[i];
+  }
+  return values;
+}
+"""
+
+#: The logarithm of a mixture, scaled by its nearest kernel so that nothing vanishes.
+LOGARITHM = """\
+/** The logarithm of the density. */
+export function outputs(row) {
+  const z = features(row);
+  const distances = coef.map((_, j) => term(z, j));
+  const least = Math.min(...distances);
+  let sum = 0;
+  for (let j = 0; j < coef.length; j++) sum += coef[j][0] * Math.exp(least - distances[j]);
+  return [intercept[0] - least + Math.log(sum)];
+}
+"""
+
+VOTES = """\
+function votesOf(values, isForFirst) {
+  const votes = new Array(nClasses).fill(0);
+  let pair = 0;
+  for (let a = 0; a < nClasses; a++) {
+    for (let b = a + 1; b < nClasses; b++) votes[isForFirst(values[pair++]) ? a : b]++;
+  }
+  return votes;
+}
+"""
+
+#: As scikit-learn does: votes, ties split by the summed confidences.
+VOTE_SCORES = """\
+function voteScores(values) {
+  const sums = new Array(nClasses).fill(0);
+  let pair = 0;
+  for (let a = 0; a < nClasses; a++) {
+    for (let b = a + 1; b < nClasses; b++) {
+      sums[a] += values[pair];
+      sums[b] -= values[pair++];
+    }
+  }
+  const votes = votesOf(values, (value) => value >= 0);
+  return votes.map((count, c) => count + sums[c] / (3 * (Math.abs(sums[c]) + 1)));
+}
+"""
+
+LARGEST = """\
+function largest(values) {
+  let best = 0;
+  for (let c = 1; c < values.length; c++) if (values[c] > values[best]) best = c;
+  return best;
+}
+"""
+
+LOGISTIC = "const link = (value) => 1 / (1 + Math.exp(-value));\n"
+
+PROBIT = """\
+function link(value) {
+  const u = Math.abs(value) / Math.SQRT2;
+  const t = 2 / (2 + u);
+  let sum = 0;
+  for (let n = tail.length - 1; n >= 0; n--) sum = sum * (2 * t - 1) + tail[n];
+  const half = (t * Math.exp(sum - u * u)) / 2;
+  return value > 0 ? 1 - half : half;
+}
+"""
+
+#: Far from every class all are tiny: the largest is then still the largest.
+EACH = """\
+  const each = values.map((value) => Math.max(link(value), 2.2250738585072014e-308));
+  const sum = each.reduce((a, b) => a + b);
+  return each.map((value) => value / sum);
+"""
+
+SOFTMAX = """\
+  const best = Math.max(...values);
+  const each = values.map((value) => Math.exp(slope * (value - best)));
+  const sum = each.reduce((a, b) => a + b);
+  return each.map((value) => value / sum);
+"""

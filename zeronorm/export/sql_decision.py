@@ -1,0 +1,189 @@
+"""What the outputs mean, in SQL: label, score, probability."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from zeronorm.decisions import pairs_of
+from zeronorm.export.description import Description
+from zeronorm.export.normal import tail_polynomial
+from zeronorm.export.sql_function import balanced, greatest
+from zeronorm.export.sql_text import Query, literal
+from zeronorm.links import Calibration
+
+#: Probabilities are at least this before they are scaled to sum to one.
+TINY = float(np.finfo(float).tiny)
+
+
+def answer_queries(query: Query, description: Description, kept: dict[str, str]) -> dict[str, str]:
+    """Add queries for the answers; return their names, and what each is in the last one."""
+    outputs = [f"f{o}" for o in range(description.function.n_outputs)]
+    if description.kind == "number":
+        return {"prediction": "f0"}
+    if description.kind == "one-class":
+        return {"label": "CASE WHEN f0 > 0 THEN 1 WHEN f0 <= 0 THEN -1 END", "score": "f0"}
+    if not description.is_classifier:
+        scores = outputs if description.votes is None else _voted(query, description.votes, kept)
+        if len(scores) == 1:
+            return {"score": scores[0]}
+        return {f"score_{i}": score for i, score in enumerate(scores)}
+    if len(description.labels) == 2:
+        return _two_classes(query, description, kept)
+    return _several_classes(query, description, kept, outputs)
+
+
+def _two_classes(query: Query, description: Description, kept: dict[str, str]) -> dict[str, str]:
+    first, second = map(literal, description.labels)
+    yes, no = (">=", "<") if description.decision.rule.zero_counts else (">", "<=")
+    choice = "CASE WHEN f0 {yes} 0 THEN {b} WHEN f0 {no} 0 THEN {a} END"
+    answers = {"label": choice.format(yes=yes, no=no, a=first, b=second), "score": "f0"}
+    if description.link is None:
+        return answers
+    factor = ""
+    if isinstance(description.link, Calibration):
+        factor = f"{literal(description.link.slope)} * "
+    columns = {"p0": f"-{factor}f0", "p1": f"{factor}f0"}
+    _linked(query, description, kept | {"f0": "f0"}, columns)
+    answers["probability"] = choice.format(yes=yes, no=no, a="p0", b="p1")
+    return answers | {f"probability_{label}": f"p{i}" for i, label in enumerate(description.labels)}
+
+
+def _several_classes(
+    query: Query, description: Description, kept: dict[str, str], outputs: Sequence[str]
+) -> dict[str, str]:
+    labels, rule = description.labels, description.decision.rule
+    scores, decided = list(outputs), list(outputs)
+    if rule.is_pairs:
+        scores, decided = _voted_classes(query, description, kept, outputs)
+    through = kept | {name: name for name in dict.fromkeys([*scores, *decided])}
+    best = greatest(decided, query.dialect.greatest)
+    largest = greatest(scores, query.dialect.greatest)
+    query.add(through | {"best": best, "largest": largest})
+
+    def of_best(values: Sequence[str]) -> str:
+        cases = "".join(
+            f" WHEN {name} = best THEN {value}" for name, value in zip(decided, values, strict=True)
+        )
+        return f"CASE{cases} END"
+
+    answers = {"label": of_best([literal(label) for label in labels]), "score": "largest"}
+    each = {f"score_{label}": name for label, name in zip(labels, scores, strict=True)}
+    if description.link is None:
+        return answers | each
+    through |= {"best": "best", "largest": "largest"}
+    names = _probabilities(query, description, through, outputs)
+    answers["probability"] = of_best(names)
+    by_class = {f"probability_{label}": p for label, p in zip(labels, names, strict=True)}
+    return answers | each | by_class
+
+
+def _voted(query: Query, count: int, kept: dict[str, str]) -> list[str]:
+    """Add votes of the pairs and, from them, scores: ties split by the summed confidences."""
+    pairs = pairs_of(count)
+    outputs = {f"f{p}": f"f{p}" for p in range(len(pairs))}
+    columns = {}
+    for c in range(count):
+        mine = [(p, c == pair[0]) for p, pair in enumerate(pairs) if c in pair]
+        columns[f"c{c}"] = balanced([f"f{p}" if is_first else f"-f{p}" for p, is_first in mine])
+        columns[f"v{c}"] = balanced(
+            [
+                f"CASE WHEN f{p} >= 0 THEN {int(is_first)} WHEN f{p} < 0 THEN {int(not is_first)} "
+                "END"
+                for p, is_first in mine
+            ]
+        )
+    query.add(kept | outputs | columns)
+    names = [f"s{c}" for c in range(count)]
+    texts = [f"v{c} + c{c} / (3e0 * (ABS(c{c}) + 1e0))" for c in range(count)]
+    query.add(kept | outputs | dict(zip(names, texts, strict=True)))
+    return names
+
+
+def _voted_classes(
+    query: Query, description: Description, kept: dict[str, str], outputs: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Return the scores that are shown, one for each class, and what the class is decided by."""
+    count = len(description.labels)
+    scores = _voted(query, count, kept)
+    if description.decision.rule.breaks_ties:
+        return scores, scores
+    # libsvm: a pair with a value of zero votes for the second class.
+    votes = {}
+    for c in range(count):
+        votes[f"w{c}"] = balanced(
+            [
+                f"CASE WHEN f{p} > 0 THEN {int(c == a)} WHEN f{p} <= 0 THEN {int(c == b)} END"
+                for p, (a, b) in enumerate(pairs_of(count))
+                if c in (a, b)
+            ]
+        )
+    through = kept | {name: name for name in [*scores, *outputs]}
+    query.add(through | votes)
+    return scores, list(votes)
+
+
+def _linked(
+    query: Query, description: Description, through: dict[str, str], columns: dict[str, str]
+) -> None:
+    """Add the probabilities of values, by their own names."""
+    if description.link != "probit":
+        query.add(through | {name: _logistic(text) for name, text in columns.items()})
+        return
+    # Φ of each by one exponential, see normal.py; each step is used several times by the next.
+    root = literal(float(np.sqrt(0.5)))
+    query.add(
+        through
+        | {f"a{name}": text for name, text in columns.items()}
+        | {f"u{name}": f"ABS({text}) * {root}" for name, text in columns.items()}
+    )
+    signed = through | {f"a{name}": f"a{name}" for name in columns}
+    absolute = {f"u{name}": f"u{name}" for name in columns}
+    query.add(signed | absolute | {f"t{name}": f"2e0 / (2e0 + u{name})" for name in columns})
+    halves = {}
+    for name in columns:
+        y = f"(2e0 * t{name} - 1e0)"
+        sum_ = literal(tail_polynomial()[-1])
+        for coefficient in tail_polynomial()[-2::-1]:
+            sum_ = f"({sum_} * {y} + {literal(coefficient)})"
+        argument = f"{sum_} - u{name} * u{name}"
+        if query.dialect.is_strict:
+            argument = f"CASE WHEN u{name} < 26e0 THEN {argument} ELSE -700e0 END"
+        halves[f"h{name}"] = f"t{name} * EXP({argument}) / 2e0"
+    query.add(signed | halves)
+    query.add(
+        through
+        | {name: f"CASE WHEN a{name} > 0 THEN 1e0 - h{name} ELSE h{name} END" for name in columns}
+    )
+
+
+def _logistic(text: str) -> str:
+    """Return the logistic function; beyond 700 an exponential is no number."""
+    return (
+        f"1e0 / (1e0 + EXP(CASE WHEN -({text}) > 700e0 THEN 700e0 "
+        f"WHEN -({text}) < -700e0 THEN -700e0 ELSE -({text}) END))"
+    )
+
+
+def _probabilities(
+    query: Query, description: Description, through: dict[str, str], outputs: Sequence[str]
+) -> list[str]:
+    """Add the probability of every class."""
+    names = [f"q{c}" for c in range(len(outputs))]
+    if isinstance(description.link, Calibration):
+        slope = literal(description.link.slope)
+        texts = []
+        for f in outputs:
+            argument = f"{slope} * ({f} - largest)"
+            if query.dialect.is_strict:
+                argument = f"CASE WHEN {argument} < -700e0 THEN -700e0 ELSE {argument} END"
+            texts.append(f"EXP({argument})")
+        query.add(through | dict(zip(names, texts, strict=True)))
+    else:
+        columns = dict(zip(names, outputs, strict=True))
+        _linked(query, description, through, columns)
+        tiny = literal(TINY)
+        query.add(through | {q: f"CASE WHEN {q} < {tiny} THEN {tiny} ELSE {q} END" for q in names})
+    query.add(through | {q: q for q in names} | {"total": balanced(names)})
+    return [f"{q} / total" for q in names]

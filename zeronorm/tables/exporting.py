@@ -1,0 +1,181 @@
+"""The command ``zeronorm export``: its options, and what they mean for each language."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from zeronorm.files import write_bytes
+from zeronorm.model import Model
+from zeronorm.saving import load
+from zeronorm.tables.model import TableModel
+from zeronorm.tables.reading import MISSING, Table, TableError, read_table
+
+LANGUAGES = ("c", "onnx", "sql", "javascript")
+
+ModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL.json", help="What `fit --out` or zeronorm.save wrote.")
+]
+To = Annotated[str, typer.Option(metavar="|".join(LANGUAGES), help="The language.")]
+Out = Annotated[Path, typer.Option(metavar="FILE", help="Where to write.")]
+Precision = Annotated[
+    str | None,
+    typer.Option(help="C: double, float or int16 (double). ONNX: float or double (float)."),
+]
+OwnExp = Annotated[
+    bool, typer.Option("--own-exp", help="C: an exponential of its own, for chips without one.")
+]
+Arduino = Annotated[
+    bool, typer.Option("--arduino", help="C: FILE becomes a folder that the Arduino IDE opens.")
+]
+Name = Annotated[str | None, typer.Option(help="C: what all names begin with (that of FILE).")]
+Data = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DATA.csv", help="C: rows on which to measure the error that the header states."
+    ),
+]
+TableName = Annotated[str | None, typer.Option(help="SQL: the table with the columns (data).")]
+Dialect = Annotated[
+    str | None, typer.Option(help="SQL: duckdb, sqlite, postgresql or standard (standard).")
+]
+Keep = Annotated[
+    list[str],
+    typer.Option(metavar="COLUMN", help="SQL: keep this column, a key. May be repeated."),
+]
+
+#: Options of each language.
+OPTIONS: dict[str, tuple[str, ...]] = {
+    "c": ("precision", "own_exp", "arduino", "name", "data"),
+    "onnx": ("precision",),
+    "sql": ("table", "dialect", "keep"),
+    "javascript": (),
+}
+
+
+def write(
+    path: Path, to: str, out: Path, options: dict[str, Any], before: Callable[[], None]
+) -> str:
+    """Write a saved model in another language.
+
+    Parameters
+    ----------
+    path : Path
+        The model.
+    to : str
+        The language.
+    out : Path
+        The file.
+    options : dict
+        Options of the command line, None, False or empty where they were not given.
+    before : callable
+        Called when all is ready, just before the file is written.
+
+    Returns
+    -------
+    str
+        What was done, in a sentence.
+
+    Raises
+    ------
+    TableError
+        What is wrong, in a sentence.
+    """
+    if to not in OPTIONS:
+        raise TableError(f"--to is one of {', '.join(LANGUAGES)}, not '{to}'.")
+    given = {key: value for key, value in options.items() if value}
+    for key in given:
+        if key not in OPTIONS[to]:
+            raise TableError(f"--{key.replace('_', '-')} is no option of --to {to}.")
+    model = _loaded(path)
+    try:
+        return _write(model, to, out, given, before)
+    except TableError:
+        raise
+    except (ValueError, ImportError) as error:
+        raise TableError(str(error)) from None
+    except OSError as error:
+        raise TableError(f"{out} cannot be written: {error.strerror}.") from None
+
+
+def _loaded(path: Path) -> Any:
+    try:
+        model = load(path)
+    except FileNotFoundError:
+        raise TableError(f"There is no file {path}.") from None
+    except OSError as error:
+        raise TableError(f"{path} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise TableError(f"{error}") from None
+    if not isinstance(model, (Model, TableModel)):
+        raise TableError(f"{path} holds a selection of features, which predicts nothing.")
+    return model
+
+
+def _write(
+    model: Any, to: str, out: Path, given: dict[str, Any], before: Callable[[], None]
+) -> str:
+    from zeronorm import export
+
+    if to == "onnx":
+        made = export.to_onnx(model, dtype=given.pop("precision", "float"))
+        before()
+        write_bytes(out, made.SerializeToString())
+        return f"Wrote {out}, {_size(out)}."
+    if to == "c":
+        rows = given.pop("data", None)
+        if rows is not None:
+            given |= _rows(model, read_table(rows))
+        if "arduino" in given:
+            before()
+            export.to_c(model, out, **given)
+            return f"Wrote the folder {out}."
+        given.setdefault("name", _name_of(out))
+    if to == "c":
+        write_one: Callable[..., str] = export.to_c
+    else:
+        write_one = export.to_sql if to == "sql" else export.to_javascript
+    # Once without a file: whatever is wrong is said before anything is written.
+    write_one(model, **given)
+    before()
+    write_one(model, out, **given)
+    return f"Wrote {out}, {_size(out)}."
+
+
+def _name_of(out: Path) -> str:
+    """Return a name for C that begins like the file."""
+    name = re.sub(r"[^A-Za-z0-9_]", "_", out.stem)
+    return name if re.match("[A-Za-z]", name) else f"model_{name}"
+
+
+def _size(path: Path) -> str:
+    return f"{os.path.getsize(path):,} bytes"
+
+
+def _rows(model: Any, table: Table) -> dict[str, Any]:
+    """Return the rows whose answer is known, and these."""
+    if not isinstance(model, TableModel):
+        raise TableError("--data goes with a model that 'zeronorm fit --out' wrote.")
+    answers = table.column(model.target)
+    known = [answer not in MISSING for answer in answers]
+    if not any(known):
+        raise TableError(f"Column '{model.target}' of {table.path} is empty.")
+    rows = table.rows(known)  # type: ignore[arg-type]
+    return {"X": rows, "y": [_as(model, answer) for answer in rows.column(model.target)]}
+
+
+def _as(model: TableModel, answer: str) -> Any:
+    """Return an answer as the model spells it: 1.0 is the class 1."""
+    labels = getattr(model.model, "classes_", None)
+    if labels is None:
+        return float(answer)
+    try:
+        spelled = {float(label): label for label in labels}
+        return spelled.get(float(answer), answer)
+    except ValueError:
+        return answer
