@@ -65,6 +65,11 @@ def learn_regression(
     def at(variance: float) -> Regression:
         likelihood = Gaussian(target, cost, variance)
         found = maximise_evidence(basis, likelihood, tolerance, max_rounds)
+        if not (np.isfinite(found.variance) & (found.variance > 0)).all():
+            raise ValueError(
+                "The kernel values are too small or too large for the squares of their weights. "
+                "Standardise the features, or take another gamma."
+            )
         return Regression(found, variance, _covariance(values, cost, found, variance))
 
     if noise is not None:
