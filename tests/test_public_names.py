@@ -8,7 +8,7 @@ import warnings
 
 import pytest
 from sklearn.base import BaseEstimator
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR, OneClassSVM
 
 import zeronorm
 from tests.data import moons
@@ -87,6 +87,17 @@ ESTIMATORS = {
         ),
         "decision_function fit predict score set_fit_request set_score_request",
     ),
+    "OneClassReducer": (
+        (
+            "estimator=None, *, max_error=None, max_iter=200, method='reduced_set', n_terms=None, "
+            "random_state=None, tol=0.0001"
+        ),
+        (
+            "changed_ dual_coef_ estimator_ expansion_ history_ intercept_ n_features_in_ n_iter_ "
+            "n_terms_ offset_ support_vectors_"
+        ),
+        "decision_function fit fit_predict predict score_samples",
+    ),
     "OneNormSVC": (
         (
             "*, C=1.0, candidates='auto', class_weight=None, coef0=0.0, degree=3, gamma='scale', "
@@ -154,6 +165,17 @@ ESTIMATORS = {
             "intercept_ n_features_in_ n_iter_ n_terms_ support_vectors_"
         ),
         "decision_function fit predict score set_fit_request set_score_request",
+    ),
+    "SVRReducer": (
+        (
+            "estimator=None, *, max_error=None, max_iter=200, method='reduced_set', n_terms=None, "
+            "random_state=None, tol=0.0001"
+        ),
+        (
+            "changed_ dual_coef_ estimator_ expansion_ history_ intercept_ n_features_in_ n_iter_ "
+            "n_terms_ support_vectors_"
+        ),
+        "fit predict score",
     ),
     "SparseKernelDensity": (
         (
@@ -257,7 +279,9 @@ ESTIMATORS = {
 #: Settings that make a fit quick, or show an attribute that is not always there.
 LIGHT = {
     "CrossEntropySVC": {"sample_size": 20, "max_iter": 3},
+    "OneClassReducer": {"estimator": OneClassSVM(), "n_terms": 3},
     "SVCReducer": {"estimator": SVC(), "n_terms": 3},
+    "SVRReducer": {"estimator": SVR(), "n_terms": 3},
     "SparseLargeMarginClassifier": {"learn_gamma": "metric"},
     "SparseSVC": {"C": [1.0, 10.0], "cv": 2, "max_iter": 5, "n_init": 1},
     "SparseSVR": {"C": [1.0, 10.0], "cv": 2, "max_iter": 5, "n_init": 1},
