@@ -21,6 +21,7 @@ NEWER = {
     "OneClassReducer",
     "RelevanceVectorRegressor",
     "SVRReducer",
+    "SparseOneClassSVM",
     "SparseSVC",
     "SparseSVR",
     "ZeroNormSVR",

@@ -200,6 +200,17 @@ ESTIMATORS = {
         ),
         "decision_function fit predict score set_fit_request set_score_request",
     ),
+    "SparseOneClassSVM": (
+        (
+            "nu=0.5, n_terms='auto', *, coef0=0.0, degree=3, gamma='scale', kernel='rbf', "
+            "max_iter=200, random_state=None, tol=0.0001"
+        ),
+        (
+            "dual_coef_ expansion_ history_ intercept_ n_features_in_ n_iter_ n_terms_ objective_ "
+            "offset_ support_vectors_"
+        ),
+        "decision_function fit fit_predict predict score_samples",
+    ),
     "SparseProbitClassifier": (
         (
             "*, candidates='auto', class_weight=None, coef0=0.0, degree=3, gamma='scale', "

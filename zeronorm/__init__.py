@@ -17,6 +17,7 @@ from zeronorm.feature_selection.classifier import AROMClassifier
 from zeronorm.feature_selection.correlation import CorrelationSelector
 from zeronorm.feature_selection.fsv import FSVSelector
 from zeronorm.feature_selection.r2w2 import R2W2Selector
+from zeronorm.one_class.sparse_one_class import SparseOneClassSVM
 from zeronorm.reduction.one_class_reducer import OneClassReducer
 from zeronorm.reduction.svc_reducer import SVCReducer
 from zeronorm.reduction.svr_reducer import SVRReducer
@@ -47,6 +48,7 @@ __all__ = [
     "SVRReducer",
     "SparseKernelDensity",
     "SparseLargeMarginClassifier",
+    "SparseOneClassSVM",
     "SparseProbitClassifier",
     "SparseSVC",
     "SparseSVR",

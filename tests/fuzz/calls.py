@@ -76,6 +76,7 @@ PARAMETERS = {
     "n_terms": ([1, 2, 5, 10**9, "auto", None], [0, -1, 2.5, np.nan, "few"]),
     "norm": (["l1", "l2"], ["l3", None, 2]),
     "noise_variance": (["auto", 1e-300, 1e-12, 0.1, 1e12], [0.0, -1.0, np.nan, None, "small"]),
+    "nu": ([1e-12, 0.05, 0.5, 1.0], [0.0, -1.0, 1.5, np.nan, None, "half"]),
     "p": ([0.0, 1.0, 2.0, np.inf, 1.5, 1e-12, 1e12], [-1.0, np.nan, None, "two"]),
     "patience": ([1, 3, 10**9], [0, -1, 2.5, None]),
     "polish": ([True, False], ["yes", None]),
