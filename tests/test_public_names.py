@@ -27,7 +27,7 @@ ESTIMATORS = {
     "AROMSelector": (
         (
             "n_features_to_select=None, norm='l2', *, C=1.0, cv=5, max_iter=100, "
-            "multi_class='ovr', n_jobs=None, slack_norm='auto', tol=0.0001"
+            "multi_class='ovr', n_jobs=None, slack_norm='auto', task='auto', tol=0.0001"
         ),
         "classes_ history_ n_features_ n_features_in_ n_iter_ ranking_ scaling_ support_",
         (
