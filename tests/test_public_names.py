@@ -8,7 +8,7 @@ import warnings
 
 import pytest
 from sklearn.base import BaseEstimator
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR, OneClassSVM
 
 import zeronorm
 from tests.data import moons
@@ -27,7 +27,7 @@ ESTIMATORS = {
     "AROMSelector": (
         (
             "n_features_to_select=None, norm='l2', *, C=1.0, cv=5, max_iter=100, "
-            "multi_class='ovr', n_jobs=None, slack_norm='auto', tol=0.0001"
+            "multi_class='ovr', n_jobs=None, slack_norm='auto', task='auto', tol=0.0001"
         ),
         "classes_ history_ n_features_ n_features_in_ n_iter_ ranking_ scaling_ support_",
         (
@@ -86,6 +86,17 @@ ESTIMATORS = {
             "objective_ support_ support_vectors_"
         ),
         "decision_function fit predict score set_fit_request set_score_request",
+    ),
+    "OneClassReducer": (
+        (
+            "estimator=None, *, max_error=None, max_iter=200, method='reduced_set', n_terms=None, "
+            "random_state=None, tol=0.0001"
+        ),
+        (
+            "changed_ dual_coef_ estimator_ expansion_ history_ intercept_ n_features_in_ n_iter_ "
+            "n_terms_ offset_ support_vectors_"
+        ),
+        "decision_function fit fit_predict predict score_samples",
     ),
     "OneNormSVC": (
         (
@@ -155,6 +166,17 @@ ESTIMATORS = {
         ),
         "decision_function fit predict score set_fit_request set_score_request",
     ),
+    "SVRReducer": (
+        (
+            "estimator=None, *, max_error=None, max_iter=200, method='reduced_set', n_terms=None, "
+            "random_state=None, tol=0.0001"
+        ),
+        (
+            "changed_ dual_coef_ estimator_ expansion_ history_ intercept_ n_features_in_ n_iter_ "
+            "n_terms_ support_vectors_"
+        ),
+        "fit predict score",
+    ),
     "SparseKernelDensity": (
         (
             "*, C=2.0, bandwidth='cv', candidates='auto', max_iter=200, random_state=None, "
@@ -177,6 +199,17 @@ ESTIMATORS = {
             "n_terms_ objective_ support_vectors_"
         ),
         "decision_function fit predict score set_fit_request set_score_request",
+    ),
+    "SparseOneClassSVM": (
+        (
+            "nu=0.5, n_terms='auto', *, coef0=0.0, degree=3, gamma='scale', kernel='rbf', "
+            "max_iter=200, random_state=None, tol=0.0001"
+        ),
+        (
+            "dual_coef_ expansion_ history_ intercept_ n_features_in_ n_iter_ n_terms_ objective_ "
+            "offset_ support_vectors_"
+        ),
+        "decision_function fit fit_predict predict score_samples",
     ),
     "SparseProbitClassifier": (
         (
@@ -257,7 +290,9 @@ ESTIMATORS = {
 #: Settings that make a fit quick, or show an attribute that is not always there.
 LIGHT = {
     "CrossEntropySVC": {"sample_size": 20, "max_iter": 3},
+    "OneClassReducer": {"estimator": OneClassSVM(), "n_terms": 3},
     "SVCReducer": {"estimator": SVC(), "n_terms": 3},
+    "SVRReducer": {"estimator": SVR(), "n_terms": 3},
     "SparseLargeMarginClassifier": {"learn_gamma": "metric"},
     "SparseSVC": {"C": [1.0, 10.0], "cv": 2, "max_iter": 5, "n_init": 1},
     "SparseSVR": {"C": [1.0, 10.0], "cv": 2, "max_iter": 5, "n_init": 1},

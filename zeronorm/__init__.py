@@ -17,7 +17,10 @@ from zeronorm.feature_selection.classifier import AROMClassifier
 from zeronorm.feature_selection.correlation import CorrelationSelector
 from zeronorm.feature_selection.fsv import FSVSelector
 from zeronorm.feature_selection.r2w2 import R2W2Selector
+from zeronorm.one_class.sparse_one_class import SparseOneClassSVM
+from zeronorm.reduction.one_class_reducer import OneClassReducer
 from zeronorm.reduction.svc_reducer import SVCReducer
+from zeronorm.reduction.svr_reducer import SVRReducer
 from zeronorm.regressors.relevance import RelevanceVectorRegressor
 from zeronorm.regressors.sparse_svr import SparseSVR
 from zeronorm.regressors.zero_norm import ZeroNormSVR
@@ -35,14 +38,17 @@ __all__ = [
     "IRWLSClassifier",
     "KernelExpansion",
     "LinearProgrammingSVC",
+    "OneClassReducer",
     "OneNormSVC",
     "ReducedSVC",
     "R2W2Selector",
     "RelevanceVectorClassifier",
     "RelevanceVectorRegressor",
     "SVCReducer",
+    "SVRReducer",
     "SparseKernelDensity",
     "SparseLargeMarginClassifier",
+    "SparseOneClassSVM",
     "SparseProbitClassifier",
     "SparseSVC",
     "SparseSVR",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import is_regressor
+from sklearn.base import is_outlier_detector, is_regressor
 from sklearn.utils import check_array
 
 import zeronorm
@@ -144,6 +144,7 @@ def check_classes(model, X):
     """Decision values are finite and the predictions are classes, or the rows are refused."""
     if not hasattr(model, "decision_function"):
         return
+    classes = [-1, 1] if is_outlier_detector(model) else model.classes_
     values = refusal(lambda: model.decision_function(X), X)
     if values is None:
         return
@@ -151,7 +152,7 @@ def check_classes(model, X):
     predicted = refusal(lambda: model.predict(X), X)
     require(predicted is not None, model, "predict refuses what decision_function takes")
     require(len(predicted) == len(values), model, "as many predictions as rows")
-    require(np.isin(predicted, model.classes_).all(), model, "predictions are not classes")
+    require(np.isin(predicted, classes).all(), model, "predictions are not classes")
 
 
 def check_numbers(model, X):
@@ -187,7 +188,7 @@ def check_selection(model, X):
 
 def check_density(model, X):
     """Log-densities are numbers, perhaps minus infinity far away, and rows can be drawn."""
-    if not hasattr(model, "score_samples"):
+    if not hasattr(model, "sample"):
         return
     values = refusal(lambda: model.score_samples(X), X)
     require(values is not None, model, "score_samples refuses what fit took")

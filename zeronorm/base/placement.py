@@ -33,6 +33,11 @@ def validated(estimator: Any, X: Any) -> Any:
     return validate_data(estimator, X, accept_sparse="csr", dtype=dtype, reset=False)
 
 
+def validated_rows(estimator: Any, X: Any) -> Any:
+    """Validate training rows without labels, in double precision."""
+    return validate_data(estimator, X, accept_sparse="csr", dtype=np.float64)
+
+
 def validated_training(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
     """Validate training rows and labels; NumPy's rows become double, others are as they are."""
     dtype = _dtypes(X, np.float64)

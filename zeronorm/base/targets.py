@@ -36,6 +36,8 @@ def numeric_targets(y: np.ndarray) -> np.ndarray:
             f"y must hold numbers to predict; got {np.asarray(y).ravel()[0]!r}. For classes take a "
             "classifier, such as SparseSVC."
         ) from error
+    if not np.isfinite(targets).all():
+        raise ValueError("y contains NaN, None or infinity; leave these rows out.")
     return targets.reshape(len(targets), -1)
 
 

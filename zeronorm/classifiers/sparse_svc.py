@@ -8,6 +8,7 @@ the training data (``learned/path.py``).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from zeronorm.base.parameters import with_parameters
 from zeronorm.decisions import Classes
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.choice import Choice
+from zeronorm.learned.criteria import CLASSES, Criterion
+from zeronorm.learned.losses import SQUARED_HINGE, RowLoss
 from zeronorm.learned.machine import LearnedMachine
 
 
@@ -162,6 +165,12 @@ class SparseSVC(LearnedMachine, KernelClassifier):
     >>> model.expansion_.n_products < len(SVC().fit(X, y).support_) / 5
     True
     """
+
+    def _losses(self, training: Any) -> Sequence[RowLoss]:
+        return (SQUARED_HINGE,)
+
+    def _criterion(self, training: Any) -> Criterion:
+        return CLASSES
 
     def _store_choice(self, choice: Choice) -> None:
         self.calibration_ = choice.calibration

@@ -14,12 +14,15 @@ from dataclasses import field
 from typing import Any
 
 import numpy as np
+from sklearn.utils import Tags
 
 from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import check_integer, check_positive, is_integer
 from zeronorm.feature_selection.base import LinearSelector, check_finite, gap_warning
+from zeronorm.feature_selection.tasks import TASKS, NumberTask, task_of
 from zeronorm.solvers.elimination.arom import eliminate
 from zeronorm.solvers.elimination.columns import Columns
+from zeronorm.solvers.elimination.residual_rounds import AbsoluteResiduals, SquaredResiduals
 from zeronorm.solvers.elimination.rounds import (
     HingeSlack,
     JointSquaredSlack,
@@ -44,19 +47,25 @@ class AROMSelector(LinearSelector):
         How many: a number, a share of all, the smallest number within one standard error of the
         best cross-validated error ("auto"), or as few as the method itself settles on (None).
         A number is met exactly: of features that vanish in the same round the larger are taken.
-    norm : {"l2", "l1"}, default="l2"
-        Norm of the weights in each round: an SVM, or a linear program.
+    norm : {"l2", "l1", "auto"}, default="l2"
+        Norm of the weights in each round: an SVM, or a linear program. "auto" is "l1" where rows
+        outnumber features and the other parameters allow it, "l2" elsewhere.
     C : float, default=1.0
         Cost of a slack, in each round that for an SVM on the data as they are. Large values are
         the hard margin of the paper.
     slack_norm : {"auto", 0, 1, 2}, default="auto"
         What C multiplies: half the squared slacks (2, the ridge on the kernel), the slacks (1),
         or about their number (0: as few rows on the wrong side of the margin as can be found).
-        "auto" is 2 for "l2" and 1 for "l1", which cannot take squares.
+        "auto" is 2 for "l2" and 1 for "l1", which cannot take squares. Numbers to predict have
+        these two only.
     multi_class : {"ovr", "joint"}, default="ovr"
         Several classes share their features. "ovr" separates each class from the rest, "joint"
         has the constraints of Weston and Watkins: a row scores highest for its own class. "joint"
         goes with "l2" and with ``slack_norm`` 0 or 2.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What features are selected for. "auto": numbers that are not all whole are to be predicted;
+        else they are classes, and a table of zeros and ones has several labels for each row, which
+        share their features. With "regression" whole numbers are numbers too.
     tol : float, default=1e-4
         Stop when the scales change by less than this, relatively (or when for 20 rounds no feature
         has vanished and the changes do not get smaller).
@@ -70,7 +79,7 @@ class AROMSelector(LinearSelector):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Class labels.
+        Class labels, where each row has one.
     n_features_ : int
         Number of selected features.
     support_ : ndarray of shape (n_features_in_,)
@@ -85,7 +94,7 @@ class AROMSelector(LinearSelector):
     history_ : dict of ndarray
         "features", "objective" and "gap" (relative duality gap) of every round.
     cv_results_ : dict of ndarray
-        With "auto": accuracy for each number of features.
+        With "auto": accuracy for each number of features, or R².
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -120,6 +129,7 @@ class AROMSelector(LinearSelector):
     norm: str = field(default="l2", kw_only=False)
     slack_norm: Any = "auto"
     multi_class: str = "ovr"
+    task: str = "auto"
     tol: float = 1e-4
     max_iter: int = 100
 
@@ -128,8 +138,10 @@ class AROMSelector(LinearSelector):
         check_positive("tol", self.tol)
         check_integer("max_iter", self.max_iter, least=1)
         norm, slack_norm, multi_class = self.norm, self.slack_norm, self.multi_class
-        if not isinstance(norm, str) or norm not in ("l1", "l2"):
-            raise ValueError(f"norm must be 'l2' or 'l1'; got {norm!r}.")
+        if not isinstance(norm, str) or norm not in ("l1", "l2", "auto"):
+            raise ValueError(f"norm must be 'l2', 'l1' or 'auto'; got {norm!r}.")
+        if not isinstance(self.task, str) or self.task not in TASKS:
+            raise ValueError(f"task must be one of {', '.join(TASKS)}; got {self.task!r}.")
         if not isinstance(multi_class, str) or multi_class not in ("ovr", "joint"):
             raise ValueError(f"multi_class must be 'ovr' or 'joint'; got {multi_class!r}.")
         if not (isinstance(slack_norm, str) or is_integer(slack_norm)) or (
@@ -147,10 +159,44 @@ class AROMSelector(LinearSelector):
                 "'ovr'."
             )
 
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn what targets fit."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        return tags
+
+    def _target_options(self) -> dict[str, Any]:
+        return {"multi_output": True}
+
+    def _task(self, y: np.ndarray) -> Any:
+        y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+        task = task_of(y, self.task)
+        if isinstance(task, NumberTask):
+            norm = "l2" if self.norm == "auto" and self.slack_norm == 2 else self.norm
+            allowed = {"l2": ("auto", 2), "l1": ("auto", 1), "auto": ("auto", 1, 2)}[norm]
+            if self.slack_norm not in allowed:
+                raise ValueError(
+                    "Numbers are predicted with squared slacks (slack_norm=2) and norm='l2', or "
+                    f"with the slacks themselves (1) and norm='l1'; got {self.slack_norm!r} and "
+                    f"{self.norm!r}."
+                )
+        return task
+
+    def _norm(self, columns: Columns) -> str:
+        """Return the norm of the rounds."""
+        if self.norm != "auto":
+            return self.norm
+        may_be_linear = self.slack_norm != 2 and self.multi_class == "ovr"
+        return "l1" if may_be_linear and columns.n_rows > columns.n_columns else "l2"
+
     def _problem(self, columns: Columns, targets: np.ndarray) -> RoundProblem:
         """Return the problem of a round."""
         kind: type[RoundProblem] = SquaredSlack
-        if self.norm == "l1":
+        is_linear = self._norm(columns) == "l1"
+        if issubclass(self._task_kind, NumberTask):
+            kind = AbsoluteResiduals if is_linear or self.slack_norm == 1 else SquaredResiduals
+        elif is_linear:
             kind = LinearProgram
         elif self.slack_norm == 1:
             kind = HingeSlack

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABCMeta, abstractmethod
 from dataclasses import field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -15,10 +15,10 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from zeronorm.base.labels import class_codes, signed_targets
 from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import all_or_nothing, check_integer, check_positive, check_share, is_integer
 from zeronorm.feature_selection.sizes import cross_validated_sizes
+from zeronorm.feature_selection.tasks import ClassTask, task_of
 from zeronorm.model_selection import chosen
 from zeronorm.solvers.elimination.columns import Columns, first_equal_column
 from zeronorm.solvers.elimination.selection import Selection
@@ -33,12 +33,16 @@ class LinearSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
     cv: Any = 5
     n_jobs: int | None = None
 
+    #: Kind of what features are selected for.
+    _task_kind: ClassVar[Any] = ClassTask
+
     @abstractmethod
     def _rank(self, columns: Columns, targets: np.ndarray, stop_at: int | None) -> Selection:
         """Rank the columns, at least so far that the best ``stop_at`` of them are known.
 
         None asks for the set that the method settles on. ``targets`` are labels -1 and +1, one
-        column for two classes, one for each class beyond.
+        column for two classes, one for each class beyond, one for each of several labels; or
+        numbers, where a selector takes them.
         """
 
     def __sklearn_tags__(self) -> Tags:
@@ -69,7 +73,8 @@ class LinearSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows. Standardise them first, unless their units mean something.
         y : array-like of shape (n_samples,)
-            Class labels, two or more classes.
+            Class labels, two or more classes; for AROMSelector also numbers, one or several for
+            each row, or a table of zeros and ones, several labels for each row.
 
         Returns
         -------
@@ -77,12 +82,15 @@ class LinearSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         """
         with all_or_nothing(self):
             self._check_parameters()
-            X, y = validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=np.float64)
-            check_classification_targets(y)
-            self.classes_, codes = class_codes(y)
-            self.__dict__.pop("cv_results_", None)  # of an earlier fit
-            targets = signed_targets(codes, len(self.classes_))
-            selection = self._select(X, targets, self._wanted(X, codes))
+            options = {"accept_sparse": ("csr", "csc"), "dtype": np.float64}
+            X, y = validate_data(self, X, y, **options, **self._target_options())
+            task = self._task(y)
+            self.__dict__["_task_kind"] = type(task)
+            for name in ("cv_results_", "classes_"):
+                self.__dict__.pop(name, None)  # of an earlier fit
+            if isinstance(task, ClassTask):
+                self.classes_ = task.classes
+            selection = self._select(X, task.targets(), self._wanted(X, task))
             self.ranking_ = np.empty(X.shape[1], dtype=np.intp)
             self.ranking_[selection.order] = np.arange(1, X.shape[1] + 1)
             self.support_ = self.ranking_ <= selection.count
@@ -93,18 +101,27 @@ class LinearSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
                 warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self
 
+    def _target_options(self) -> dict[str, Any]:
+        """Options that validate the target."""
+        return {}
+
+    def _task(self, y: np.ndarray) -> Any:
+        """Return what features are selected for: classes."""
+        check_classification_targets(y)
+        return task_of(y)
+
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "support_")
         return self.support_
 
-    def _wanted(self, X: Any, codes: np.ndarray) -> int | None:
+    def _wanted(self, X: Any, task: Any) -> int | None:
         """Return how many features to select; None leaves it to the method.
 
         "auto" is the smallest number within one standard error of the best.
         """
         n_features, value = X.shape[1], self.n_features_to_select
         if isinstance(value, str):
-            self.cv_results_ = cross_validated_sizes(self, X, codes)
+            self.cv_results_ = cross_validated_sizes(self, X, task)
             return int(self.cv_results_["n_features"][chosen(self.cv_results_)])
         if isinstance(value, float):
             return max(1, round(value * n_features))

@@ -34,6 +34,7 @@ from zeronorm.exceptions import PoorFitWarning
 from zeronorm.expansion import KernelExpansion
 from zeronorm.feature_selection.arom import AROMSelector
 from zeronorm.feature_selection.base import check_finite, gap_warning
+from zeronorm.feature_selection.tasks import ClassTask
 from zeronorm.polynomial import SparsePolynomial, multiplicities, products
 from zeronorm.solvers.elimination.arom import fit_once
 from zeronorm.solvers.elimination.columns import Columns
@@ -49,8 +50,9 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
     n_features_to_select : int, float, "auto" or None, default=None
         How many features, or products of features, the classifier may use: as in
         :class:`AROMSelector`. 1.0 keeps all of them, which leaves an SVM.
-    norm : {"l2", "l1"}, default="l2"
-        Norm of the weights in each round: an SVM, or a linear program.
+    norm : {"l2", "l1", "auto"}, default="l2"
+        Norm of the weights in each round: an SVM, or a linear program. "auto" is "l1" where rows
+        outnumber features and the other parameters allow it, "l2" elsewhere.
     kernel : {"linear", "poly"}, default="linear"
         "poly" chooses among all products of up to ``degree`` features.
     degree : int, default=2
@@ -139,7 +141,11 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
 
     def _selector(self) -> AROMSelector:
         """Return a selector with the parameters that it shares with this classifier."""
-        return AROMSelector(**{name: getattr(self, name) for name in AROMSelector().get_params()})
+        names = AROMSelector().get_params().keys() & self.get_params().keys()
+        shared = {name: getattr(self, name) for name in names}
+        if self.kernel == "poly" and self.norm == "auto":
+            shared["norm"] = "l2"  # a polynomial has no linear program
+        return AROMSelector(**shared, task="classification")
 
     def _check_parameters(self) -> None:
         self._selector()._check_parameters()
@@ -180,7 +186,7 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         for name in ("cv_results_", "support_", "powers_"):
             self.__dict__.pop(name, None)  # of an earlier fit
         selector, targets = self._selector(), signed_targets(codes, len(self.classes_))
-        wanted, n_terms = selector._wanted(values, codes), values.shape[1]
+        wanted, n_terms = selector._wanted(values, ClassTask(self.classes_, codes)), values.shape[1]
         if hasattr(selector, "cv_results_"):
             self.cv_results_ = selector.cv_results_
         multiplicity = np.ones(n_terms) if powers is None else multiplicities(powers)

@@ -17,7 +17,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.svm import SVC
 
-from zeronorm.base.labels import signed_targets
 from zeronorm.model_selection import standard_error
 
 #: Most iterations of libsvm for one SVM, a few hundred times what standardised features need. Its
@@ -31,15 +30,15 @@ def size_path(n_features: int) -> list[int]:
     return [int(size) for size in sizes if size < n_features] + [n_features]
 
 
-def cross_validated_sizes(selector: Any, X: Any, codes: np.ndarray) -> dict[str, np.ndarray]:
-    """Accuracy of a linear SVM on the best features of each size.
+def cross_validated_sizes(selector: Any, X: Any, task: Any) -> dict[str, np.ndarray]:
+    """Accuracy of a linear SVM, or R² of a regression, on the best features of each size.
 
     Parameters
     ----------
     selector : selector
         One of this package, with the parameters it is to have; it is not fitted itself.
-    X, codes
-        Training rows and class numbers.
+    X, task
+        Training rows, and what features are selected for (``tasks.py``).
 
     Returns
     -------
@@ -48,9 +47,9 @@ def cross_validated_sizes(selector: Any, X: Any, codes: np.ndarray) -> dict[str,
         as in ``GridSearchCV.cv_results_``; "mean_test_terms" are the sizes again, for the rules
         of :mod:`zeronorm.model_selection`.
     """
-    folds, sizes = _checked_folds(selector.cv, codes), size_path(X.shape[1])
+    folds, sizes = _checked_folds(selector.cv, task), size_path(X.shape[1])
     parts = joblib.Parallel(n_jobs=selector.n_jobs)(
-        joblib.delayed(_accuracies)(clone(selector), X, codes, train, test, sizes)
+        joblib.delayed(_scores)(clone(selector), X, task, train, test, sizes)
         for train, test in folds
     )
     accuracy = np.array([part for part, _ in parts])
@@ -64,11 +63,12 @@ def cross_validated_sizes(selector: Any, X: Any, codes: np.ndarray) -> dict[str,
     }
 
 
-def _checked_folds(cv: Any, codes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+def _checked_folds(cv: Any, task: Any) -> list[tuple[np.ndarray, np.ndarray]]:
     """Row numbers to learn from and to judge by; ValueError where a list of splits has others."""
+    codes, has_classes = task.labels, hasattr(task, "classes")
     rows = np.arange(len(codes))
     try:
-        folds = list(check_cv(cv, codes, classifier=True).split(np.zeros(len(codes)), codes))
+        folds = list(check_cv(cv, codes, classifier=has_classes).split(np.zeros(len(codes)), codes))
         folds = [(np.atleast_1d(rows[train]), np.atleast_1d(rows[test])) for train, test in folds]
     except (IndexError, TypeError) as error:
         raise ValueError(
@@ -80,23 +80,18 @@ def _checked_folds(cv: Any, codes: np.ndarray) -> list[tuple[np.ndarray, np.ndar
     return folds
 
 
-def _accuracies(
+def _scores(
     selector: Any,
     X: Any,
-    codes: np.ndarray,
+    task: Any,
     train: np.ndarray,
     test: np.ndarray,
     sizes: Sequence[int],
 ) -> tuple[list[float], int]:
-    classes, present = np.unique(codes[train], return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(
-            "A training fold holds one class only: take fewer folds (cv), or give the number of "
-            "features."
-        )
-    order = selector._select(X[train], signed_targets(present, len(classes)), min(sizes)).order
+    selector._task_kind = type(task)
+    order = selector._select(X[train], task.targets(train), min(sizes)).order
     subsets = [np.sort(order[:size]) for size in sizes]
-    return svm_accuracies(X[train], codes[train], X[test], codes[test], subsets, selector.C)
+    return task.scores(X, train, test, subsets, selector.C)
 
 
 def svm_accuracies(

@@ -129,7 +129,12 @@ class _Fit:
         self.record(models.size, len(models.rows), float(models.values[best]))
 
     def record(self, terms: int, rows: int, objective: float) -> None:
-        """Write a stage into the history."""
+        """Write a stage into the history; ValueError if it has diverged."""
+        if not np.isfinite(objective):
+            raise ValueError(
+                "The objective is not finite: the data are too badly scaled for this kernel and C. "
+                "Standardise the features, or take a smaller C."
+            )
         for key, value in (("terms", terms), ("rows", rows), ("objective", objective)):
             self.history[key].append(value)
 

@@ -7,6 +7,7 @@ A subclass says by which losses is learned (``losses.py``), and what models are 
 from __future__ import annotations
 
 import copy
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Any, ClassVar
@@ -23,10 +24,10 @@ from zeronorm.checks import check_integer, check_positive, check_terms, is_integ
 from zeronorm.expansion_parts import n_features_used
 from zeronorm.kernels import Kernel
 from zeronorm.learned.choice import Choice, choose, settings_of
-from zeronorm.learned.criteria import CLASSES, Criterion
+from zeronorm.learned.criteria import Criterion
 from zeronorm.learned.final import fit_setting
 from zeronorm.learned.learner import check_learnable
-from zeronorm.learned.losses import SQUARED_HINGE, RowLoss
+from zeronorm.learned.losses import RowLoss
 from zeronorm.learned.many_rows import BATCH_STEPS, needs_batches
 from zeronorm.learned.settings import C_VALUES, check_form, check_splits, costs_of
 from zeronorm.model_selection import RULES, check_rule
@@ -53,13 +54,13 @@ class LearnedMachine(KernelMachine):
     #: Costs to choose from.
     _C_values: ClassVar[Sequence[float]] = C_VALUES
 
+    @abstractmethod
     def _losses(self, training: TrainingRows) -> Sequence[RowLoss]:
         """Losses to choose from."""
-        return (SQUARED_HINGE,)
 
+    @abstractmethod
     def _criterion(self, training: TrainingRows) -> Criterion:
         """Return what models are judged by."""
-        return CLASSES
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what input fits."""

@@ -112,6 +112,11 @@ class Judged:
         "loss" keeps the smallest whose loss on the held-out rows is not clearly above the lowest;
         the others are of ``model_selection.py``.
         """
+        if not self.best:
+            raise ValueError(
+                "No term can be learned, because the kernel is zero for all training rows. Take "
+                "kernel='rbf', or other features."
+            )
         if rule == "loss":
             return self._smallest_by_loss()
         kept = sparsest_good(1.0 - np.transpose(self.errors), np.array(self.sizes), rule)
@@ -122,7 +127,14 @@ class Judged:
         indices = [self.best[size][0] for size in sorted(self.best)]
         lowest = self.losses[min(indices, key=self.mean_loss)]
         behind = ((i, self.losses[i] - lowest) for i in indices)
-        return next(i for i, more in behind if more.mean() <= QUARTER * float(standard_error(more)))
+        within = (i for i, more in behind if more.mean() <= QUARTER * float(standard_error(more)))
+        kept = next(within, None)
+        if kept is None:
+            raise ValueError(
+                "No model has a finite loss on the rows that it has not seen: the data are too "
+                "badly scaled for this kernel. Standardise the features."
+            )
+        return kept
 
     def best_of_each_size(self) -> dict[str, np.ndarray]:
         """Size, error, standard error and setting of the most accurate model of each size."""
@@ -246,6 +258,8 @@ class Path:
         as ``aim`` yet, that of the stand-in.
         """
         judged = self.judged
+        if not judged.sizes:
+            return False  # no vector can be added
         indices = [index for index, _, _ in judged.best.values()]
         earlier = [index for index in indices if index < first]
         if not self.states or not earlier or len(earlier) == len(indices):

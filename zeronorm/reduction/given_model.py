@@ -1,55 +1,154 @@
-"""What a reduction needs to know of a fitted kernel classifier: its function, rule and costs."""
+"""What a reduction needs to know of a fitted kernel machine: its function, decision and costs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
-from sklearn.svm import NuSVC
+from sklearn.svm import NuSVC, NuSVR
 from sklearn.utils.validation import check_is_fitted
 
 from zeronorm.base.labels import class_weights
-from zeronorm.decisions import DecisionRule, pairs_of
+from zeronorm.checks import is_number
+from zeronorm.decisions import DecisionRule, Number, OneClass, check_finite, pairs_of
 from zeronorm.expansion import KernelExpansion
 from zeronorm.libsvm import CLASSIFIERS, expansion_of
 from zeronorm.model import Model
+from zeronorm.solvers.losses import Hinge, insensitive, one_class
+
+#: Share of changed decisions beyond which the smaller model is no longer that model.
+MUCH = 0.2
 
 
-class GivenModel:
-    """A fitted kernel classifier.
+@dataclass
+class Rows:
+    """Validated data: rows, labels (where needed), weights."""
+
+    X: Any
+    y: np.ndarray | None
+    weight: np.ndarray
+    is_weighted: bool
+
+
+def output_values(expansion: KernelExpansion, X: Any) -> np.ndarray:
+    """Values of the outputs; ValueError if they overflow."""
+    values = expansion.outputs(X)
+    check_finite(values, expansion.kernel_name)
+    return values
+
+
+class Given:
+    """A fitted kernel machine: its function, and what is to be known to make it smaller.
 
     Parameters
     ----------
-    estimator : fitted classifier
-        SVC, NuSVC or one of zeronorm, as it is or in a FrozenEstimator.
+    estimator : fitted machine
+        One of libsvm or of zeronorm, as it is or in a FrozenEstimator.
     """
+
+    #: How its values become answers, where that can change; classes alone have a rule.
+    rule: Any = None
 
     def __init__(self, estimator: Any) -> None:
         self.model = innermost(estimator)
         expansion = KernelExpansion.from_estimator(estimator)
         model = Model.from_estimator(estimator)
-        if not hasattr(model, "classes_"):
-            raise ValueError(f"{type(self.model).__name__} is no classifier: it has no classes_.")
-        self.classes = model.classes_
+        self._take_decision(model)
         # The same function where vectors are equal, or have no coefficient.
         shorter = expansion.merge().prune()
         self.expansion = shorter if shorter.n_terms < expansion.n_terms else expansion
-        self.rule = model.decision.rule
         self.n_features = model.n_features_in_
 
-    @property
-    def is_libsvm(self) -> bool:
-        """Whether it was trained by libsvm."""
-        return isinstance(self.model, CLASSIFIERS)
+    def _take_decision(self, model: Model) -> None:
+        """Look at what the values mean; ValueError if it is something else than expected."""
+        raise NotImplementedError
+
+    def answers(self, outputs: np.ndarray, rule: Any) -> np.ndarray:
+        """Return what the model says about rows with these outputs."""
+        raise NotImplementedError
+
+    def change(self, before: np.ndarray, after: np.ndarray, weight: Any) -> float:
+        """How far other answers are from the model's: ``changed_``, and what max_error limits."""
+        raise NotImplementedError
+
+    def changed_text(self, changed: float) -> str:
+        """Say how much has changed."""
+        return f"{changed:.2%} of the decisions change"
+
+    def doubt(self, reducer: Any) -> str | None:
+        """Return a sentence if the smaller model is no longer this model."""
+        if reducer.changed_ <= MUCH:
+            return None
+        return (
+            f"With {reducer.n_terms_} terms {100 * reducer.changed_:.1f} % of the decisions are "
+            "not those of the model. Take a larger n_terms, or max_error to find it."
+        )
+
+    def lost(self, expansion: KernelExpansion, rows: Rows | None) -> np.ndarray:
+        """Return what another function lacks of the mean on the own vectors."""
+        vectors = self.expansion.vectors
+        difference = output_values(self.expansion, vectors) - output_values(expansion, vectors)
+        return difference.mean(axis=0)
+
+    def hinges(self, rows: Rows) -> Iterator[tuple[np.ndarray, Hinge]]:
+        """Yield the rows that each output is trained on again, and their hinges.
+
+        There are more hinges than rows in regression (each row twice) and in the one-class machine
+        (one of no features): ``design`` arranges the features accordingly.
+        """
+        raise NotImplementedError
+
+    def design(self, features: np.ndarray) -> np.ndarray:
+        """Arrange features of rows as their hinges want them."""
+        return features
 
     def with_terms(
         self, vectors: np.ndarray, coef: np.ndarray, intercept: np.ndarray
     ) -> KernelExpansion:
         """Return an expansion of the same kernel, linear part and shape with other terms."""
         return self.expansion.with_terms(vectors, coef, intercept)
+
+
+class GivenClasses(Given):
+    """A fitted kernel classifier."""
+
+    def _take_decision(self, model: Model) -> None:
+        if not hasattr(model, "classes_"):
+            raise ValueError(f"{type(self.model).__name__} is no classifier: it has no classes_.")
+        self.classes, self.rule = model.classes_, model.decision.rule
+
+    def answers(self, outputs: np.ndarray, rule: Any) -> np.ndarray:
+        """Return class numbers."""
+        return rule.codes(outputs)
+
+    def change(self, before: np.ndarray, after: np.ndarray, weight: Any) -> float:
+        """Share of other decisions."""
+        return float(np.average(before != after, weights=weight))
+
+    def weighted_rows(self, rows: Rows) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Rows that count, their class numbers, and their weights times those of the classes."""
+        assert rows.y is not None
+        counts = np.flatnonzero(rows.weight > 0)
+        codes = np.searchsorted(self.classes, rows.y[counts])
+        weight = rows.weight[counts]
+        return rows.X[counts], codes, weight * self.class_factors(codes, weight)[codes]
+
+    def hinges(self, rows: Rows) -> Iterator[tuple[np.ndarray, Hinge]]:
+        """Yield rows and hinges of each class, or pair of classes."""
+        counts = np.flatnonzero(rows.weight > 0)
+        _, codes, weight = self.weighted_rows(rows)
+        for C, (part, target) in zip(self.costs(), output_problems(self.rule, codes), strict=True):
+            yield counts[part], Hinge(target, C * weight[part])
+
+    @property
+    def is_libsvm(self) -> bool:
+        """Whether it was trained by libsvm."""
+        return isinstance(self.model, CLASSIFIERS)
 
     def costs(self) -> np.ndarray:
         """C of every output.
@@ -82,11 +181,106 @@ class GivenModel:
         return class_weights(self.model.class_weight, self.classes, codes, weight)
 
 
+class GivenNumbers(Given):
+    """A fitted kernel regressor."""
+
+    def _take_decision(self, model: Model) -> None:
+        if not isinstance(model.decision, Number):
+            raise ValueError(
+                f"{type(self.model).__name__} is no kernel regressor such as SVR: there are "
+                "SVCReducer and OneClassReducer too."
+            )
+
+    def answers(self, outputs: np.ndarray, rule: Any) -> np.ndarray:
+        """Return the predictions."""
+        return outputs
+
+    def change(self, before: np.ndarray, after: np.ndarray, weight: Any) -> float:
+        """Root mean square of the change of predictions, in units of the target."""
+        self.spread = float(np.sqrt(np.mean(np.var(before, axis=0))))
+        squares = np.mean(np.square(after - before), axis=1)
+        return float(np.sqrt(np.average(squares, weights=weight)))
+
+    def changed_text(self, changed: float) -> str:
+        """Say how much has changed."""
+        return f"predictions change by {changed:.3g} (root mean square)"
+
+    def doubt(self, reducer: Any) -> str | None:
+        """Return a sentence if predictions change by much beside their spread."""
+        spread = getattr(self, "spread", np.inf)  # nothing was compared
+        if reducer.changed_ <= MUCH * spread:
+            return None
+        return (
+            f"With {reducer.n_terms_} terms predictions are {reducer.changed_:.3g} from the "
+            f"model's (root mean square), whose spread is {spread:.3g}. Take a larger n_terms, or "
+            "max_error to find it."
+        )
+
+    def hinges(self, rows: Rows) -> Iterator[tuple[np.ndarray, Hinge]]:
+        """Yield the hinges of both sides of the tube, for each target."""
+        C: Any = getattr(self.model, "C", None)
+        epsilon: Any = getattr(self.model, "epsilon", None)
+        if isinstance(self.model, NuSVR) or not (is_number(C) and is_number(epsilon)):
+            raise ValueError(
+                f"{type(self.model).__name__} has no C and epsilon to train the coefficients again "
+                "with; take method='reduced_set'."
+            )
+        assert rows.y is not None
+        counts = np.flatnonzero(rows.weight > 0)
+        for target in rows.y.reshape(len(rows.y), -1)[counts].T:
+            yield counts, insensitive(target, C * rows.weight[counts], epsilon)
+
+    def design(self, features: np.ndarray) -> np.ndarray:
+        """Return the features twice: one hinge for each side of the tube."""
+        return np.tile(features, (2, 1))
+
+
+class GivenOneClass(Given):
+    """A fitted one-class machine."""
+
+    def _take_decision(self, model: Model) -> None:
+        if not isinstance(model.decision, OneClass):
+            raise ValueError(
+                f"{type(self.model).__name__} is no one-class machine such as OneClassSVM: there "
+                "are SVCReducer and SVRReducer too."
+            )
+
+    def answers(self, outputs: np.ndarray, rule: Any) -> np.ndarray:
+        """Whether rows are inside."""
+        return outputs[:, 0] > 0
+
+    def change(self, before: np.ndarray, after: np.ndarray, weight: Any) -> float:
+        """Share of other decisions."""
+        return float(np.average(before != after, weights=weight))
+
+    def lost(self, expansion: KernelExpansion, rows: Rows | None) -> np.ndarray:
+        """Return what another function lacks to have as many rows outside; or, without, a mean."""
+        if rows is None:
+            return super().lost(expansion, rows)
+        counts = rows.X[np.flatnonzero(rows.weight > 0)]
+        outside = int(np.sum(output_values(self.expansion, counts)[:, 0] <= 0))
+        values = np.sort(output_values(expansion, counts)[:, 0])
+        ends = values[max(0, outside - 1)], values[min(outside, len(values) - 1)]
+        return np.array([-0.5 * (ends[0] + ends[1])])
+
+    def hinges(self, rows: Rows) -> Iterator[tuple[np.ndarray, Hinge]]:
+        """Yield the hinges of the machine, as libsvm scales it: a row of weight one costs one."""
+        counts = np.flatnonzero(rows.weight > 0)
+        weight, nu = rows.weight[counts], float(self.model.nu)
+        # The offset cannot be larger than all values; beyond twice the largest is beyond reach.
+        values = self.expansion.outputs(rows.X[counts])[:, 0] - self.expansion.intercept[0]
+        yield counts, one_class(weight, nu * float(weight.sum()), 2.0 * float(values.max()))
+
+    def design(self, features: np.ndarray) -> np.ndarray:
+        """Return the features, and a row of none: that of the offset."""
+        return np.vstack([features, np.zeros_like(features[:1])])
+
+
 def innermost(estimator: Any) -> Any:
     """Return the classifier that was trained, out of what is around it."""
     if isinstance(estimator, FrozenEstimator):
         return innermost(estimator.estimator)
-    if hasattr(estimator, "decision_rule_"):  # a reducer: what it made smaller
+    if hasattr(estimator, "changed_"):  # a reducer: what it made smaller
         return innermost(estimator.estimator_)
     return estimator
 
@@ -105,7 +299,7 @@ def output_problems(rule: DecisionRule, codes: np.ndarray) -> list[tuple[np.ndar
 
 
 def check_kernel_machine(estimator: Any) -> None:
-    """Raise ValueError for what is no kernel classifier, where that can be seen before fitting."""
+    """Raise ValueError for what is no kernel machine, where that can be seen before fitting."""
     inner = estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
     if isinstance(inner, Pipeline):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The ways in which SVCReducer makes a model smaller, each with a limit on terms or on changes."""
+"""The ways in which a reducer makes a model smaller, each with a limit on terms or on changes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from zeronorm.base.training_set import check_cost, gap_warning
 from zeronorm.classifiers.cross_entropy import ROOM, CrossEntropySVC
 from zeronorm.decisions import DecisionRule
 from zeronorm.expansion import KernelExpansion
-from zeronorm.learned.prototypes import LargeMargin, Prototypes
+from zeronorm.learned.prototypes import Prototypes
 from zeronorm.learned.reduced_set import ReducedSet, independent_terms
-from zeronorm.reduction.given_model import GivenModel, output_problems
-from zeronorm.reduction.problem import Limits, Reduced, Reduction, output_values
+from zeronorm.reduction.problem import Limits, Reduced, Reduction
+from zeronorm.solvers.design import Design
 from zeronorm.solvers.gram import check_semidefinite, whitened
 from zeronorm.solvers.linear_programs.hinge_subsets import HingeSubsets
+from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
 
 #: Share of the model's terms that new vectors may have if nothing else is asked.
 SHARE = 0.1
@@ -63,7 +64,10 @@ def place_vectors(reduction: Reduction, limits: Limits, *, train_again: bool) ->
             expansion, gap = trained_again(reduction, current, limits.tol)
             warning = gap_warning("The model trained again", gap, limits.tol) or warning
         else:
-            expansion = with_the_same_mean(given, current)
+            expansion = given.with_terms(current.vectors, current.coef, given.expansion.intercept)
+            lost = given.lost(expansion, reduction.rows)
+            intercept = given.expansion.intercept + lost
+            expansion = given.with_terms(current.vectors, current.coef, intercept)
         found = reduction.judged(expansion)
         found.n_iter, found.warning = descent.steps, warning
         residual = reduced_set.distance(expansion.vectors, expansion.coef)
@@ -77,7 +81,7 @@ def place_vectors(reduction: Reduction, limits: Limits, *, train_again: bool) ->
     found = smallest(at, largest, limits.max_error)
     if not limits.is_met(found) and not limits.excess(n_given):
         return reduction.as_it_is()
-    return warned(found, limits)
+    return warned(reduction, found, limits)
 
 
 def check_can_move(expansion: KernelExpansion) -> None:
@@ -114,42 +118,35 @@ def smallest(at: Callable[[int], Reduced], largest: int, max_error: float) -> Re
     return best
 
 
-def warned(found: Reduced, limits: Limits) -> Reduced:
+def warned(reduction: Reduction, found: Reduced, limits: Limits) -> Reduced:
     """Add a warning if what was asked for is not there."""
     if not limits.is_met(found):
+        said = reduction.given.changed_text(found.changed)
         found.warning = (
-            f"With {found.expansion.n_terms} terms {found.changed:.2%} of the decisions change, "
-            f"more than max_error={limits.max_error} allows. Raise n_terms or max_error."
+            f"With {found.expansion.n_terms} terms {said}, more than "
+            f"max_error={limits.max_error} allows. Raise n_terms or max_error."
         )
     return found
-
-
-def with_the_same_mean(given: GivenModel, current: Prototypes) -> KernelExpansion:
-    """Intercept with which the mean output on the model's vectors is what it was."""
-    vectors = given.expansion.vectors
-    expansion = given.with_terms(current.vectors, current.coef, given.expansion.intercept)
-    lost = output_values(given.expansion, vectors) - output_values(expansion, vectors)
-    return given.with_terms(
-        current.vectors, current.coef, given.expansion.intercept + lost.mean(axis=0)
-    )
 
 
 def trained_again(
     reduction: Reduction, current: Prototypes, tolerance: float
 ) -> tuple[KernelExpansion, float]:
-    """Train the coefficients of given vectors by the hinge (31); also the largest duality gap."""
-    given = reduction.given
-    X, codes, weight = reduction.weighted_rows()
-    features = given.expansion.kernel.matrix(X, current.vectors)
-    features = whitened(features, current.factor)
+    """Train the coefficients of given vectors again (31); also the largest duality gap."""
+    given, rows = reduction.given, reduction.rows
+    assert rows is not None
     solutions = []
-    problems = output_problems(given.rule, codes)
-    for C, (part, target) in zip(given.costs(), problems, strict=True):
-        check_cost(C * weight[part])
-        task = LargeMargin(target[:, None], C * weight[part])
-        solutions.append(task.certified(features[part], tolerance))
-    weights = np.column_stack([one.weights for one in solutions])
-    intercept = np.concatenate([one.intercept for one in solutions])
+    for part, hinge in given.hinges(rows):
+        check_cost(hinge.cost)
+        values = given.expansion.kernel.matrix(rows.X[part], current.vectors)
+        design = Design(given.design(whitened(values, current.factor)))
+        solutions.append(
+            solve_hinge_ridge(
+                design, hinge.target, hinge.cost, tolerance=tolerance, margin=hinge.margin
+            )
+        )
+    weights = np.column_stack([one.coef for one in solutions])
+    intercept = np.array([one.intercept for one in solutions])
     coef = np.linalg.solve(current.factor.T, weights)
     return given.with_terms(current.vectors, coef, intercept), max(one.gap for one in solutions)
 
@@ -210,14 +207,15 @@ def search_among_vectors(
         return min(met, key=lambda one: one.expansion.n_terms)
     if not met and not limits.excess(given.expansion.n_terms):
         return reduction.as_it_is()
-    return warned(min(allowed, key=lambda one: one.changed), limits)
+    return warned(reduction, min(allowed, key=lambda one: one.changed), limits)
 
 
 def one_term_less(
     reduction: Reduction, expansion: KernelExpansion, C: float
 ) -> Iterator[KernelExpansion]:
     """Yield expansions with fewer and fewer terms: each time the one that costs least goes."""
-    X, codes, weight = reduction.weighted_rows()
+    assert reduction.rows is not None
+    X, codes, weight = reduction.given.weighted_rows(reduction.rows)
     targets, cost = signed_targets(codes, len(reduction.given.classes)), C * weight
     room = max(ROOM * float(np.abs(expansion.coef).max(initial=0.0)), float(cost.max()))
     caps = np.full(expansion.n_terms, room)

@@ -7,19 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.decisions import DecisionRule, check_finite
+from zeronorm.decisions import DecisionRule
 from zeronorm.expansion import KernelExpansion
-from zeronorm.reduction.given_model import GivenModel
-
-
-@dataclass
-class Rows:
-    """Validated data: rows, labels (where needed), weights."""
-
-    X: Any
-    y: np.ndarray | None
-    weight: np.ndarray
-    is_weighted: bool
+from zeronorm.reduction.given_model import Rows, output_values
 
 
 @dataclass
@@ -33,7 +23,7 @@ class Limits:
     random_state: Any
 
     def is_met(self, found: Reduced) -> bool:
-        """Whether few enough decisions change."""
+        """Whether little enough changes."""
         return self.max_error is None or found.changed <= self.max_error
 
     def excess(self, terms: int) -> bool:
@@ -43,10 +33,10 @@ class Limits:
 
 @dataclass
 class Reduced:
-    """A smaller model, its rule, the share of decisions that it changes, and a record."""
+    """A smaller model, its rule if it has one, how far it is from the model, and a record."""
 
     expansion: KernelExpansion
-    rule: DecisionRule
+    rule: DecisionRule | None
     changed: float = 0.0
     n_iter: int = 1
     warning: str | None = None
@@ -56,7 +46,7 @@ class Reduced:
 class Reduction:
     """A reduction under way: the model, the data if there are any, and what has been tried."""
 
-    given: GivenModel
+    given: Any
     rows: Rows | None
     history: dict[str, list[float]] = field(default_factory=dict)
 
@@ -82,30 +72,11 @@ class Reduction:
         if self.judged_on.shape[0] == 0:  # a constant has no vectors to be judged on
             return Reduced(expansion, rule)
         if self._before is None:
-            self._before = given.rule.codes(output_values(given.expansion, self.judged_on))
-        is_other = rule.codes(output_values(expansion, self.judged_on)) != self._before
-        return Reduced(expansion, rule, float(np.average(is_other, weights=self.weight)))
-
-    def weighted_rows(self) -> tuple[Any, np.ndarray, np.ndarray]:
-        """Rows that count, their class numbers, and their weights times those of the classes."""
-        assert self.rows is not None and self.rows.y is not None
-        counts = np.flatnonzero(self.rows.weight > 0)
-        codes = np.searchsorted(self.given.classes, self.rows.y[counts])
-        weight = self.rows.weight[counts]
-        return (
-            self.rows.X[counts],
-            codes,
-            weight * self.given.class_factors(codes, weight)[codes],
-        )
+            self._before = given.answers(output_values(given.expansion, self.judged_on), given.rule)
+        after = given.answers(output_values(expansion, self.judged_on), rule)
+        return Reduced(expansion, rule, given.change(self._before, after, self.weight))
 
     def record(self, **values: float) -> None:
         """Write a line of the history."""
         for key, value in values.items():
             self.history.setdefault(key, []).append(value)
-
-
-def output_values(expansion: KernelExpansion, X: Any) -> np.ndarray:
-    """Values of the outputs; ValueError if they overflow."""
-    values = expansion.outputs(X)
-    check_finite(values, expansion.kernel_name)
-    return values

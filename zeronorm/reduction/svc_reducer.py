@@ -9,39 +9,23 @@ numerics of RS and of the last.
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.frozen import FrozenEstimator
+from sklearn.base import ClassifierMixin
 from sklearn.svm import SVC
-from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.training_set import check_cost, store_expansion
-from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_number
 from zeronorm.decisions import Classes
-from zeronorm.exceptions import PoorFitWarning
 from zeronorm.expansion import KernelExpansion
-from zeronorm.reduction.given_model import GivenModel, check_kernel_machine
-from zeronorm.reduction.methods import drop_dependent, place_vectors, search_among_vectors
-from zeronorm.reduction.problem import Limits, Reduced, Reduction, Rows, output_values
-
-METHODS = ("reduced_set", "modified", "cross_entropy", "exact")
-
-
-#: Share of changed decisions beyond which the smaller model is no longer that model.
-MUCH = 0.2
+from zeronorm.reduction.base import KernelReducer
+from zeronorm.reduction.given_model import GivenClasses, Rows
+from zeronorm.reduction.problem import Reduced, Reduction
 
 
 @with_parameters
-class SVCReducer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class SVCReducer(ClassifierMixin, KernelReducer):
     """Make a support vector classifier smaller.
 
     Takes a fitted :class:`~sklearn.svm.SVC`, :class:`~sklearn.svm.NuSVC` or classifier of zeronorm
@@ -156,147 +140,33 @@ class SVCReducer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     True
     """
 
-    estimator: Any = field(default=None, kw_only=False)
-    n_terms: int | None = None
-    max_error: float | None = None
-    method: str = "reduced_set"
-    tol: float = 1e-4
-    max_iter: int = 200
-    random_state: Any = None
     n_jobs: int | None = None
 
-    def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn what input fits: what fits the model."""
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self._estimator()).input_tags
-        tags.input_tags.sparse, tags.input_tags.pairwise = inner.sparse, inner.pairwise
-        return tags
+    _methods: ClassVar[tuple[str, ...]] = ("reduced_set", "modified", "cross_entropy", "exact")
 
-    def _estimator(self) -> Any:
-        return SVC() if self.estimator is None else self.estimator
+    def _default(self) -> Any:
+        return SVC()
 
-    def fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> SVCReducer:
-        """Make the model smaller, after fitting it unless it is frozen.
+    def _given(self, estimator: Any) -> GivenClasses:
+        return GivenClasses(estimator)
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), optional
-            Rows. A frozen model needs none for "reduced_set" and "exact"; decisions are compared
-            on them where they are given. The square kernel matrix for a precomputed kernel.
-        y : array-like of shape (n_samples,), optional
-            Class labels; needed where something is fitted.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weight of each row.
+    def _checked_target(self, y: np.ndarray) -> np.ndarray:
+        check_classification_targets(y)
+        return y
 
-        Returns
-        -------
-        self
-        """
-        with all_or_nothing(self):
-            self._check_parameters()
-            reduced = self._fit(X, y, sample_weight)
-        if reduced.warning is not None:
-            warnings.warn(reduced.warning, ConvergenceWarning, stacklevel=2)
-        elif self.changed_ > MUCH:
-            warnings.warn(
-                f"With {self.n_terms_} terms {100 * self.changed_:.1f} % of the decisions are not "
-                "those of the model. Take a larger n_terms, or max_error to find it.",
-                PoorFitWarning,
-                stacklevel=2,
-            )
-        return self
-
-    def _check_parameters(self) -> None:
-        if not isinstance(self.method, str) or self.method not in METHODS:
-            raise ValueError(f"method must be one of {', '.join(METHODS)}; got {self.method!r}.")
-        if self.n_terms is not None:
-            check_integer("n_terms", self.n_terms, least=1)
-        if self.max_error is not None and not (
-            is_number(self.max_error) and 0 <= self.max_error < 1
-        ):
+    def _check_target(self, rows: Rows, given: Any) -> None:
+        assert rows.y is not None
+        there = np.unique(rows.y[rows.weight > 0])
+        if not np.array_equal(there, given.classes):
             raise ValueError(
-                f"max_error must be a number of at least 0 and below 1; got {self.max_error!r}."
+                f"y holds the classes {there.tolist()}; the model has "
+                f"{given.classes.tolist()}, and method={self.method!r} needs rows of each."
             )
-        check_positive("tol", self.tol)
-        check_integer("max_iter", self.max_iter, least=1)
-        check_kernel_machine(self._estimator())
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Reduced:
-        estimator = self._estimator()
-        is_frozen = isinstance(estimator, FrozenEstimator)
-        rows = self._rows(X, y, sample_weight, is_frozen)
-        if not is_frozen:
-            assert rows is not None
-            weights = {"sample_weight": rows.weight} if rows.is_weighted else {}
-            check_cost(rows.weight[rows.weight > 0])
-            # What overflows is found by the checks of the model, which say it in a sentence.
-            with np.errstate(all="ignore"):
-                estimator = clone(estimator).fit(rows.X, rows.y, **weights)
-        reduction = Reduction(GivenModel(estimator), rows)
-        self._check_rows(reduction)
-        reduced = self._reduce(reduction)
-        self._store(estimator, reduction, reduced)
-        return reduced
-
-    def _reduce(self, reduction: Reduction) -> Reduced:
-        limits = Limits(self.n_terms, self.max_error, self.tol, self.max_iter, self.random_state)
-        if self.method == "exact":
-            return drop_dependent(reduction, limits)
-        if self.method == "cross_entropy":
-            return search_among_vectors(reduction, limits, n_jobs=self.n_jobs)
-        return place_vectors(reduction, limits, train_again=self.method == "modified")
-
-    def _rows(self, X: Any, y: Any, sample_weight: Any, is_frozen: bool) -> Rows | None:
-        needs_labels = not is_frozen or self.method in ("modified", "cross_entropy")
-        if X is None:
-            if not is_frozen:
-                raise ValueError(
-                    "There is no data to fit the model with. A fitted model that is to be used as "
-                    "it is goes in a FrozenEstimator."
-                )
-            if needs_labels:
-                raise ValueError(f"method={self.method!r} needs the data: fit(X, y).")
-            if y is not None or sample_weight is not None:
-                raise ValueError("There are labels or weights, but no X.")
-            return None
-        options = {"accept_sparse": "csr", "dtype": np.float64}
-        if needs_labels:
-            X, y = validate_data(self, X, y, **options)
-            check_classification_targets(y)
-        else:
-            X, y = validate_data(self, X, **options), None
-        weight = check_sample_weight(sample_weight, X.shape[0])
-        return Rows(X, y, weight, sample_weight is not None)
-
-    def _check_rows(self, reduction: Reduction) -> None:
-        """Raise ValueError unless the data fit the model."""
-        rows, given = reduction.rows, reduction.given
-        if rows is None:
-            return
-        needed = given.n_features
-        if rows.X.shape[1] != needed:
-            raise ValueError(f"X has {rows.X.shape[1]} features; the model takes {needed}.")
-        if rows.y is not None:
-            there = np.unique(rows.y[rows.weight > 0])
-            if not np.array_equal(there, given.classes):
-                raise ValueError(
-                    f"y holds the classes {there.tolist()}; the model has "
-                    f"{given.classes.tolist()}, and method={self.method!r} needs rows of each."
-                )
 
     def _store(self, estimator: Any, reduction: Reduction, reduced: Reduced) -> None:
-        self.estimator_ = estimator
+        super()._store(estimator, reduction, reduced)
         self.classes_ = reduction.given.classes
-        store_expansion(self, reduced.expansion)
         self.decision_rule_ = reduced.rule
-        self.changed_ = reduced.changed
-        self.n_iter_ = reduced.n_iter
-        self.history_ = {key: np.array(values) for key, values in reduction.history.items()}
-        if reduction.rows is None:
-            self.n_features_in_ = reduction.given.n_features
-            self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-            if hasattr(estimator, "feature_names_in_"):
-                self.feature_names_in_ = estimator.feature_names_in_
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Evaluate the decision function, of the same shape as the model's.
@@ -334,8 +204,3 @@ class SVCReducer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _model_parts(self) -> tuple[KernelExpansion, Classes]:
         """Return what was learned, and how it decides."""
         return self.expansion_, Classes(self.classes_, self.decision_rule_)
-
-    def _outputs(self, X: Any) -> np.ndarray:
-        check_is_fitted(self, "expansion_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
-        return output_values(self.expansion_, X)

@@ -26,6 +26,9 @@ from zeronorm.base.training_set import ChosenTerms, TrainingProblem
 from zeronorm.checks import check_integer, check_positive
 from zeronorm.solvers.evidence.noise import Regression, learn_regression
 
+#: Least noise that may be given, as a share of the variance of the target; its inverse is the most.
+LEAST_NOISE = 1e-10
+
 
 @with_parameters
 class RelevanceVectorRegressor(SparseKernelRegressor):
@@ -140,7 +143,7 @@ class RelevanceVectorRegressor(SparseKernelRegressor):
         units = TargetUnits.of(problem.targets, problem.cost, is_robust=False)
         parts = []
         for number, scale in zip(units.numbers(problem.targets).T, units.scale, strict=True):
-            noise = None if self._learns_noise() else self.noise_variance / scale**2
+            noise = None if self._learns_noise() else self._given_noise(scale)
             parts.append(
                 learn_regression(
                     problem.values,
@@ -173,6 +176,17 @@ class RelevanceVectorRegressor(SparseKernelRegressor):
             for part, scale in zip(parts, units.scale, strict=True)
         ]
         return fit
+
+    def _given_noise(self, scale: float) -> float:
+        """Return the given noise in units of the spread of a target."""
+        noise = float(self.noise_variance / scale / scale)
+        if not LEAST_NOISE <= noise <= 1.0 / LEAST_NOISE:
+            raise ValueError(
+                f"noise_variance={self.noise_variance:g} is {noise:.1e} times the variance of the "
+                f"target, not between {LEAST_NOISE:g} and {1.0 / LEAST_NOISE:g}: beyond, rounding "
+                "decides. Take another, or 'auto'."
+            )
+        return noise
 
     def _warning(self, parts: list[Regression], rounds: int) -> str | None:
         if all(part.found.is_converged for part in parts):

@@ -23,6 +23,10 @@ from zeronorm.solvers.evidence.search import SparseBayes, maximise_evidence
 FIRST_NOISE, LEAST_NOISE, ROUNDS, RESTING = 0.1, 1e-6, 30, 1e-3
 
 
+#: A variance of the targets that is not more than rounding.
+NO_SPREAD = 1e-12
+
+
 @dataclass
 class Regression:
     """What was found: functions, weights and variances, the noise, and the weights' covariance."""
@@ -61,12 +65,18 @@ def learn_regression(
     def at(variance: float) -> Regression:
         likelihood = Gaussian(target, cost, variance)
         found = maximise_evidence(basis, likelihood, tolerance, max_rounds)
+        if not (np.isfinite(found.variance) & (found.variance > 0)).all():
+            raise ValueError(
+                "The kernel values are too small or too large for the squares of their weights. "
+                "Standardise the features, or take another gamma."
+            )
         return Regression(found, variance, _covariance(values, cost, found, variance))
 
     if noise is not None:
         return at(noise)
     mean = float(np.average(target, weights=cost))
-    spread = float(np.average((target - mean) ** 2, weights=cost)) or 1.0
+    spread = float(np.average((target - mean) ** 2, weights=cost))
+    spread = spread if spread > NO_SPREAD else 1.0
     best = at(FIRST_NOISE * spread)
     for _ in range(ROUNDS):
         update = max(_best_noise(values, target, cost, best), LEAST_NOISE * spread)

@@ -1,0 +1,120 @@
+"""What features are selected for: classes, several labels a row, or numbers.
+
+A task turns y into targets of the linear problems (labels -1 and +1, or numbers with a spread of
+one), and says how good the selected features are on other rows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import Ridge
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from zeronorm.base.labels import class_codes, signed_targets
+from zeronorm.base.targets import TargetUnits, numeric_targets
+from zeronorm.feature_selection.sizes import svm_accuracies
+
+TASKS = ("auto", "classification", "regression")
+
+
+@dataclass(frozen=True)
+class ClassTask:
+    """One class for each row; ``labels`` are class numbers."""
+
+    classes: np.ndarray
+    labels: np.ndarray
+
+    def targets(self, rows: Any = slice(None)) -> np.ndarray:
+        """Return signed targets of some rows: of the classes that are among them."""
+        classes, present = np.unique(self.labels[rows], return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                "A training fold holds one class only: take fewer folds (cv), or give the number "
+                "of features."
+            )
+        return signed_targets(present, len(classes))
+
+    def scores(
+        self, X: Any, train: np.ndarray, test: np.ndarray, subsets: Sequence[np.ndarray], C: float
+    ) -> tuple[list[float], int]:
+        """Accuracy of a linear SVM on each subset of features, and how many were not solved."""
+        labels = self.labels
+        return svm_accuracies(X[train], labels[train], X[test], labels[test], subsets, C)
+
+
+@dataclass(frozen=True)
+class LabelTask:
+    """Several labels for each row: a table of zeros and ones, of which each column is a problem."""
+
+    labels: np.ndarray
+
+    def targets(self, rows: Any = slice(None)) -> np.ndarray:
+        """Return signed targets of some rows: of the labels that vary among them."""
+        some = self.labels[rows]
+        varies = some.min(axis=0) < some.max(axis=0)
+        if not varies.any():
+            raise ValueError(
+                "No label is there for some rows and not for others: there is nothing to select "
+                "features for."
+            )
+        return np.where(some[:, varies] > 0, 1.0, -1.0)
+
+    def scores(
+        self, X: Any, train: np.ndarray, test: np.ndarray, subsets: Sequence[np.ndarray], C: float
+    ) -> tuple[list[float], int]:
+        """Accuracy of linear SVMs, the mean over the labels; and how many were not solved."""
+        found, unfinished = [], 0
+        for label in self.labels.T:
+            if len(np.unique(label[train])) < 2:
+                found.append([float(np.mean(label[test] == label[train][0]))] * len(subsets))
+                continue
+            rows = X[train], label[train], X[test], label[test]
+            scores, count = svm_accuracies(*rows, subsets, C)
+            found.append(scores)
+            unfinished += count
+        return [float(score) for score in np.mean(found, axis=0)], unfinished
+
+
+@dataclass(frozen=True)
+class NumberTask:
+    """Numbers (n x targets) to predict."""
+
+    labels: np.ndarray
+
+    def targets(self, rows: Any = slice(None)) -> np.ndarray:
+        """Return the numbers of some rows, with a mean of zero and a spread of one."""
+        some = self.labels[rows]
+        return TargetUnits.of(some, np.ones(len(some)), is_robust=False).numbers(some)
+
+    def scores(
+        self, X: Any, train: np.ndarray, test: np.ndarray, subsets: Sequence[np.ndarray], C: float
+    ) -> tuple[list[float], int]:
+        """R² of ridge regression on each subset of features, the mean over the targets."""
+        units = TargetUnits.of(self.labels[train], np.ones(len(train)), is_robust=False)
+        known, truth = units.numbers(self.labels[train]), units.numbers(self.labels[test])
+        variance = np.maximum(np.var(truth, axis=0), np.finfo(float).tiny)
+        found = []
+        for chosen in subsets:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of matrices that are nearly singular
+                ridge = Ridge(1.0 / C).fit(X[train][:, chosen], known)
+            values = ridge.predict(X[test][:, chosen]).reshape(truth.shape)
+            found.append(float(np.mean(1.0 - np.mean((values - truth) ** 2, axis=0) / variance)))
+        return found, 0
+
+
+def task_of(y: np.ndarray, task: str = "auto") -> ClassTask | LabelTask | NumberTask:
+    """Return the task that a target asks for, or that is said."""
+    kind = type_of_target(y, input_name="y")
+    if task == "regression" or task == "auto" and kind.startswith("continuous"):
+        return NumberTask(numeric_targets(y))
+    if kind == "multilabel-indicator":
+        return LabelTask(np.asarray(y))
+    check_classification_targets(y)
+    classes, codes = class_codes(y)
+    return ClassTask(classes, codes)

@@ -1,0 +1,1 @@
+"""One-class machines: thin estimators, one module per method."""
