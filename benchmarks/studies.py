@@ -7,9 +7,11 @@ from benchmarks import (
     kim_table,
     mannor_synthetic,
     mannor_tables,
+    one_class,
     peers,
     peers_selection,
     prediction,
+    regression,
     scale,
     search_time,
     selection_time,
@@ -36,6 +38,8 @@ MODULES = (
     prediction,
     growth,
     scale,
+    regression,
+    one_class,
 )
 #: Runs of the methods as they are now. Rows of other runs are marked in RESULTS.md until they are
 #: run again.
