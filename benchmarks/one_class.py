@@ -15,7 +15,7 @@ from zeronorm import SparseOneClassSVM
 ABOUT = """
 The larger class of each set is learned, half of its rows in each of ten random splits; the other
 half and the smaller class, the outliers, are judged. nu is 0.1, gamma the default of both, features
-are standardised by the training part. Area under the curve; ± is the standard error over the splits.
+are standardised by the training part. Area under the curve; ± is the standard error over splits.
 Prediction of the test part, one core, fastest of seven calls.
 """
 SEED, SPLITS, NU, ROWS = 0, 10, 0.1, 2_000

@@ -82,7 +82,13 @@ def one_split(name: str, split: int) -> list[dict]:
     ours = SparseSVR(random_state=split)
     rows.append(fitted_row("SparseSVR", ours, train, test, lambda m: m.expansion_.n_products))
     units = max(1, rows[-1]["terms"])
-    net = MLPRegressor((units,), activation="tanh", solver="lbfgs", max_iter=1_000, random_state=0)
+    net = MLPRegressor(
+        hidden_layer_sizes=(units,),
+        activation="tanh",
+        solver="lbfgs",
+        max_iter=1_000,
+        random_state=0,
+    )
     net = GridSearchCV(net, {"alpha": ALPHAS}, **score)
     rows.append(fitted_row("MLP", net, train, test, lambda m: units))
     relevance = [RelevanceVectorRegressor(gamma=gamma / d) for gamma in GAMMAS]
