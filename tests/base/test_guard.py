@@ -26,9 +26,9 @@ from zeronorm import (
     ZeroNormSVC,
 )
 from zeronorm.base.training_set import rescaled_cost
-from zeronorm.classifiers import sparse_svc
 from zeronorm.exceptions import PoorFitWarning
 from zeronorm.kernels import Kernel
+from zeronorm.learned import machine
 from zeronorm.learned.path import Judged
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.stand_in import far_behind
@@ -139,7 +139,7 @@ def test_weights_count():
 
 def test_a_final_fit_that_fails_is_noticed(monkeypatch):
     """Good in cross-validation, bad on all rows: the fault of a solver, which must not go out."""
-    learn = sparse_svc.fit_setting
+    learn = machine.fit_setting
     calls = []
 
     def failing(training, *arguments, **options):
@@ -149,7 +149,7 @@ def test_a_final_fit_that_fails_is_noticed(monkeypatch):
         calls.append(1)
         return learned
 
-    monkeypatch.setattr(sparse_svc, "fit_setting", failing)
+    monkeypatch.setattr(machine, "fit_setting", failing)
     (message,) = said(SparseSVC(2, C=10.0, gamma=1.0, random_state=0), *moons(80))
     assert "it is wrong on 50.0 % of 80 training rows" in message
     assert len(calls) == 1  # one class only: no need to learn again

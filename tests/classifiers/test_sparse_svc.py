@@ -19,9 +19,8 @@ from sklearn.svm import SVC, LinearSVC
 
 import zeronorm
 from zeronorm import SparseLargeMarginClassifier, SparseSVC, SparsityPathDisplay
-from zeronorm.classifiers import sparse_svc
 from zeronorm.kernels import Kernel
-from zeronorm.learned import choice, folds, settings
+from zeronorm.learned import choice, folds, machine, settings
 from zeronorm.learned.folds import make_folds
 from zeronorm.learned.path import Judged, Path
 from zeronorm.learned.settings import Setting
@@ -230,7 +229,7 @@ def test_progress_is_shown_on_demand(monkeypatch, capsys):
     def spy(description, *, enabled):
         yield lambda share, text="": seen.append((share, text))
 
-    monkeypatch.setattr(sparse_svc, "progress_bar", spy)
+    monkeypatch.setattr(machine, "progress_bar", spy)
     SparseSVC(verbose=1, **QUICK).fit(X, y)
     shares = [share for share, _ in seen]
     assert shares == sorted(shares) and shares[0] == 0 and shares[-1] == 0.8
