@@ -11,9 +11,11 @@ from benchmarks import (
     mannor_synthetic,
     mannor_tables,
     many_terms,
+    one_class,
     peers,
     peers_selection,
     prediction,
+    regression,
     scale,
     search_time,
     selection_time,
@@ -44,6 +46,8 @@ MODULES = (
     scale,
     many_terms,
     device,
+    regression,
+    one_class,
 )
 #: Runs of the methods as they are now. Rows of other runs are marked in RESULTS.md until they are
 #: run again.
@@ -55,5 +59,6 @@ CURRENT: tuple[str, ...] = (
     "f482f22",
     "bff445f",
     "6cae935",
+    "68e3cdb",
 )
 STUDIES = {module.STUDY.name: module.STUDY for module in MODULES}

@@ -105,7 +105,7 @@ class CheckedExpansion:
 
     def reference(self, indices: np.ndarray) -> tuple[Any, str]:
         """Rows and rbf, or the kernel's own values where the rows are not plain features."""
-        training, data = self.training, self._rows(indices)
+        training, data = self.training, self.rows(indices)
         if training.kernel.is_precomputed:
             values = data[:, training.rows[indices]]  # libsvm takes no sparse kernel matrix
             return values.toarray() if sparse.issparse(values) else values, "precomputed"
@@ -114,13 +114,18 @@ class CheckedExpansion:
         return data, "rbf"
 
     def _values(self, learned: Learned, indices: np.ndarray) -> np.ndarray:
-        return learned.expansion.kernel_values(self._rows(indices))
+        return learned.expansion.kernel_values(self.rows(indices))
 
-    def _rows(self, indices: np.ndarray) -> Any:
+    def rows(self, indices: np.ndarray) -> Any:
+        """Return training rows, in NumPy."""
         return to_numpy(take(self.training.data, indices))
 
+    def kernel_values(self, indices: np.ndarray) -> np.ndarray:
+        """Kernel values of training rows with the terms of the model."""
+        return self._values(self.learned, indices)
+
     def _of_values(self, values: np.ndarray, learned: Learned, indices: np.ndarray) -> np.ndarray:
-        scores = learned.expansion.outputs_from(values, self._rows(indices))
+        scores = learned.expansion.outputs_from(values, self.rows(indices))
         return DecisionRule(max(2, scores.shape[1])).codes(scores)
 
 

@@ -12,6 +12,7 @@ from zeronorm.arrays import to_numpy
 from zeronorm.base.machine import KernelMachine, warn_of
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.placement import moved, placed, validated_training
+from zeronorm.base.regression_guard import little_learned
 from zeronorm.base.targets import NumericRows, numeric_targets
 from zeronorm.base.training_set import check_cost
 from zeronorm.checks import all_or_nothing
@@ -58,9 +59,10 @@ class KernelRegressor(RegressorMixin, KernelMachine):
             with np.errstate(all="ignore"):
                 training = self._training_rows(moved(X, self.device), targets, sample_weight)
                 learned = self._learn(training)
+                doubt = learned.doubt or little_learned(type(self).__name__, training, learned)
             learned.expansion = placed(learned.expansion, X)
             self._store_learned(learned)
-        warn_of(learned, learned.doubt)
+        warn_of(learned, doubt)
         return self
 
     def _training_rows(self, X: Any, targets: np.ndarray, sample_weight: Any) -> NumericRows:
