@@ -21,6 +21,7 @@ NEWER = {
     "OneClassReducer",
     "RelevanceVectorRegressor",
     "SVRReducer",
+    "SparseKernelPCA",
     "SparseOneClassSVM",
     "SparseSVC",
     "SparseSVR",

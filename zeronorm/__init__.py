@@ -10,6 +10,7 @@ from zeronorm.classifiers.sparse_probit import SparseProbitClassifier
 from zeronorm.classifiers.sparse_svc import SparseSVC
 from zeronorm.classifiers.sparsity_controlled import SparsityControlledSVC
 from zeronorm.classifiers.zero_norm import ZeroNormSVC
+from zeronorm.decomposition.kernel_pca import SparseKernelPCA
 from zeronorm.density.kernel_density import SparseKernelDensity
 from zeronorm.expansion import KernelExpansion
 from zeronorm.feature_selection.arom import AROMSelector
@@ -47,6 +48,7 @@ __all__ = [
     "SVCReducer",
     "SVRReducer",
     "SparseKernelDensity",
+    "SparseKernelPCA",
     "SparseLargeMarginClassifier",
     "SparseOneClassSVM",
     "SparseProbitClassifier",
