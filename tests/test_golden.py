@@ -21,6 +21,7 @@ NEWER = {
     "OneClassReducer",
     "RelevanceVectorRegressor",
     "SVRReducer",
+    "SparseKernelFisher",
     "SparseKernelPCA",
     "SparseOneClassSVM",
     "SparseSVC",

@@ -2,6 +2,7 @@
 
 from zeronorm.classifiers.cross_entropy import CrossEntropySVC
 from zeronorm.classifiers.irwls import IRWLSClassifier
+from zeronorm.classifiers.kernel_fisher import SparseKernelFisher
 from zeronorm.classifiers.large_margin import SparseLargeMarginClassifier
 from zeronorm.classifiers.linear_programming import LinearProgrammingSVC, OneNormSVC
 from zeronorm.classifiers.reduced import ReducedSVC
@@ -48,6 +49,7 @@ __all__ = [
     "SVCReducer",
     "SVRReducer",
     "SparseKernelDensity",
+    "SparseKernelFisher",
     "SparseKernelPCA",
     "SparseLargeMarginClassifier",
     "SparseOneClassSVM",

@@ -21,6 +21,7 @@ ESTIMATORS = {estimator.__name__: estimator for estimator in all_estimators()}
 CHEAP = {
     "CrossEntropySVC": {"sample_size": 10, "max_iter": 3, "random_state": 0},
     "SparseSVC": {"C": (1.0, 10.0), "gamma": "scale", "cv": 2, "n_init": 1, "max_iter": 20},
+    "SparseKernelFisher": {"n_terms": 3, "max_iter": 10},
     "SparseKernelPCA": {"n_terms": 3, "max_iter": 10},
     "SparseSVR": {"C": (1.0, 10.0), "gamma": "scale", "cv": 2, "n_init": 1, "max_iter": 20},
     "SparseLargeMarginClassifier": {"n_terms": 3, "max_iter": 10},
