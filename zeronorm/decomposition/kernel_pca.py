@@ -32,7 +32,7 @@ from zeronorm.base.placement import validated_rows
 from zeronorm.base.targets import NumericRows
 from zeronorm.base.training_set import Learned, check_cost, learned_expansion
 from zeronorm.checks import all_or_nothing, check_integer, check_terms, is_integer
-from zeronorm.decisions import Values
+from zeronorm.decisions import Scores
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.final import fit_setting
 from zeronorm.learned.learner import check_learnable
@@ -243,9 +243,9 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelM
     def _n_features_out(self) -> int:
         return self.expansion_.n_outputs
 
-    def _model_parts(self) -> tuple[KernelExpansion, Values]:
+    def _model_parts(self) -> tuple[KernelExpansion, Scores]:
         """Return what was learned; its values are scores."""
-        return self.expansion_.to_numpy(), Values()
+        return self.expansion_.to_numpy(), Scores()
 
 
 def _components(training: Any, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
