@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 
 from zeronorm import SparseSVC, __version__
 from zeronorm.exceptions import PoorFitWarning
-from zeronorm.learned import choice, settings
+from zeronorm.learned import choice
 from zeronorm.model import Model
 from zeronorm.tables import cli, comparison, screen
 from zeronorm.tables.comparison import Contender, Plan, Rows, compare, time_prediction
@@ -66,7 +66,7 @@ def narrow_searches(monkeypatch):
     monkeypatch.setattr(comparison, "SVC_C_VALUES", (1.0,))
     monkeypatch.setattr(comparison, "GAMMA_FACTORS", (1.0,))
     monkeypatch.setattr(comparison, "PREDICTION_ROWS", 1_000)
-    monkeypatch.setattr(settings, "C_VALUES", (1.0,))
+    monkeypatch.setattr(SparseSVC, "_C_values", (1.0,))
     monkeypatch.setattr(choice, "STAGES", ((0, 1, 2),))
 
 
