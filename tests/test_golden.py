@@ -21,6 +21,8 @@ NEWER = {
     "OneClassReducer",
     "RelevanceVectorRegressor",
     "SVRReducer",
+    "SparseKernelFisher",
+    "SparseKernelPCA",
     "SparseOneClassSVM",
     "SparseSVC",
     "SparseSVR",

@@ -188,6 +188,31 @@ ESTIMATORS = {
         ),
         "fit sample score score_samples set_fit_request",
     ),
+    "SparseKernelFisher": (
+        (
+            "n_terms=10, *, C=10.0, class_weight=None, coef0=0.0, degree=3, gamma='scale', "
+            "kernel='rbf', max_iter=200, random_state=None, tol=0.0001"
+        ),
+        (
+            "classes_ dual_coef_ expansion_ explained_variance_ratio_ history_ intercept_ "
+            "n_features_in_ n_iter_ n_terms_ objective_ scalings_ support_vectors_ xbar_"
+        ),
+        (
+            "decision_function fit fit_transform get_feature_names_out predict score set_output "
+            "transform"
+        ),
+    ),
+    "SparseKernelPCA": (
+        (
+            "n_components=2, n_terms='auto', *, coef0=0.0, degree=3, gamma='scale', kernel='rbf', "
+            "max_iter=200, random_state=None, tol=0.0001"
+        ),
+        (
+            "dual_coef_ eigenvalues_ error_ expansion_ history_ intercept_ n_features_in_ n_iter_ "
+            "n_terms_ objective_ support_vectors_"
+        ),
+        "fit fit_transform get_feature_names_out set_output transform",
+    ),
     "SparseLargeMarginClassifier": (
         (
             "n_terms=10, *, C=1.0, class_weight=None, coef0=0.0, degree=3, gamma='scale', "

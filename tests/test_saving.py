@@ -68,6 +68,8 @@ def again(path):
 
 def assert_same_answers(estimator, loaded, rows=NEW):
     for method in METHODS:
+        if (type(estimator).__name__, method) == ("SparseKernelFisher", "transform"):
+            continue  # of which the file has the classifier alone, as documented
         assert hasattr(loaded, method) == hasattr(estimator, method), method
         if hasattr(estimator, method):
             expected, found = (getattr(one, method)(rows) for one in (estimator, loaded))
@@ -81,7 +83,7 @@ def assert_same_answers(estimator, loaded, rows=NEW):
 # --- every estimator ---------------------------------------------------------------------------
 
 TWO = {"n_terms": 2, "C": 1.0, "gamma": "scale", "random_state": 0}
-FEW = {"SparseSVC": TWO, "SparseSVR": {**TWO, "epsilon": 0.1}}
+FEW = {"SparseSVC": TWO, "SparseSVR": {**TWO, "epsilon": 0.1}, "SparseKernelPCA": {"n_terms": 4}}
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -2,6 +2,7 @@
 
 from zeronorm.classifiers.cross_entropy import CrossEntropySVC
 from zeronorm.classifiers.irwls import IRWLSClassifier
+from zeronorm.classifiers.kernel_fisher import SparseKernelFisher
 from zeronorm.classifiers.large_margin import SparseLargeMarginClassifier
 from zeronorm.classifiers.linear_programming import LinearProgrammingSVC, OneNormSVC
 from zeronorm.classifiers.reduced import ReducedSVC
@@ -10,6 +11,7 @@ from zeronorm.classifiers.sparse_probit import SparseProbitClassifier
 from zeronorm.classifiers.sparse_svc import SparseSVC
 from zeronorm.classifiers.sparsity_controlled import SparsityControlledSVC
 from zeronorm.classifiers.zero_norm import ZeroNormSVC
+from zeronorm.decomposition.kernel_pca import SparseKernelPCA
 from zeronorm.density.kernel_density import SparseKernelDensity
 from zeronorm.expansion import KernelExpansion
 from zeronorm.feature_selection.arom import AROMSelector
@@ -47,6 +49,8 @@ __all__ = [
     "SVCReducer",
     "SVRReducer",
     "SparseKernelDensity",
+    "SparseKernelFisher",
+    "SparseKernelPCA",
     "SparseLargeMarginClassifier",
     "SparseOneClassSVM",
     "SparseProbitClassifier",

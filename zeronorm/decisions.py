@@ -1,7 +1,8 @@
 """Decisions: what the values of a function mean.
 
-A class by sign, by the largest or by vote, and its probability by a link; a number; an outlier; a
-density. The one place where this is decided: estimators, models and the command line ask here.
+A class by sign, by the largest or by vote, and its probability by a link; a number; scores of
+components; an outlier; a density. The one place where this is decided: estimators, models and the
+command line ask here.
 """
 
 from __future__ import annotations
@@ -246,6 +247,15 @@ class Number(Decision):
         return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
 
+class Scores(Decision):
+    """Coordinates of a row, one for each component."""
+
+    kind, answers = "scores", ("transform",)
+
+    def check(self, function: Any) -> None:
+        """Take any function: each output is a component."""
+
+
 @dataclass(frozen=True)
 class OneClass(Decision):
     """Positive values are like the training rows (1), others are outliers (-1).
@@ -295,6 +305,7 @@ FIELDS = {
     "values": (),
     "classes": ("labels", "dtype", "is_pairs", "breaks_ties", "zero_counts", "link"),
     "number": (),
+    "scores": (),
     "one-class": ("offset",),
     "density": ("bandwidth",),
 }
@@ -318,4 +329,4 @@ def decision_from_dict(data: Any) -> Decision:
     if kind == "density":
         check_positive("bandwidth", found["bandwidth"])
         return Density(float(found["bandwidth"]))
-    return Number() if kind == "number" else Values()
+    return {"number": Number, "scores": Scores}.get(kind, Values)()

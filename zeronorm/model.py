@@ -44,6 +44,7 @@ ESTIMATOR_TYPES = {
     "number": "regressor",
     "one-class": "outlier_detector",
     "density": "density_estimator",
+    "scores": "transformer",
 }
 
 
@@ -61,7 +62,7 @@ class Model:
     ----------
     function : KernelExpansion or SparsePolynomial
         The function.
-    decision : Classes, Number, OneClass, Density or Values, optional
+    decision : Classes, Number, Scores, OneClass, Density or Values, optional
         What its values mean; by default just values.
     n_features_in : int, optional
         Number of features; by default that of the vectors.
@@ -229,6 +230,22 @@ class Model:
             Decision values.
         """
         return self.function.scores(self._outputs(X))
+
+    @_gives("transform")
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the scores of rows, one for each component.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to project.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Scores.
+        """
+        return self._outputs(X)
 
     @_gives("predict_proba")
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -21,6 +21,8 @@ ESTIMATORS = {estimator.__name__: estimator for estimator in all_estimators()}
 CHEAP = {
     "CrossEntropySVC": {"sample_size": 10, "max_iter": 3, "random_state": 0},
     "SparseSVC": {"C": (1.0, 10.0), "gamma": "scale", "cv": 2, "n_init": 1, "max_iter": 20},
+    "SparseKernelFisher": {"n_terms": 3, "max_iter": 10},
+    "SparseKernelPCA": {"n_terms": 3, "max_iter": 10},
     "SparseSVR": {"C": (1.0, 10.0), "gamma": "scale", "cv": 2, "n_init": 1, "max_iter": 20},
     "SparseLargeMarginClassifier": {"n_terms": 3, "max_iter": 10},
     "ReducedSVC": {"n_terms": 3},
@@ -70,6 +72,7 @@ PARAMETERS = {
     "method": (["reduced_set", "modified", "cross_entropy", "exact"], ["magic", None, 3]),
     "modified": ([True, False], ["yes", None]),
     "multi_class": (["ovr", "joint"], ["ovo", None, 3]),
+    "n_components": ([1, 2, 5, 10**9], [0, -1, 2.5, "all", None]),
     "n_features_to_select": ([None, 1, 2, 0.5, 1.0, "auto", 1e-9],
                              [0, -1, 1.5, 999, np.nan, "all"]),
     "n_init": ([1, 2], [0, -1, 2.5, None]),

@@ -32,6 +32,7 @@ CLASSIFIERS: dict[str, Any] = {
     "RelevanceVectorClassifier": z.RelevanceVectorClassifier(random_state=0),
     "SparseProbitClassifier": z.SparseProbitClassifier(random_state=0),
     "SVCReducer": z.SVCReducer(SVC(C=10.0), n_terms=10, random_state=0),
+    "SparseKernelFisher": z.SparseKernelFisher(20, random_state=0),
 }
 LEFT_OUT = {
     "AROMClassifier": "linear, or a polynomial: SVC with the rbf kernel is no measure for it",

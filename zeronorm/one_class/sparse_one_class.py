@@ -39,18 +39,13 @@ from zeronorm.checks import all_or_nothing, check_integer, check_share, check_te
 from zeronorm.decisions import OneClass
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.learner import check_learnable
+from zeronorm.learned.one_class_task import OneClassTask
 from zeronorm.learned.prototypes import (
     GROWING_STEPS,
     GROWING_TOLERANCE,
     Descent,
     Prototypes,
-    SpanSolution,
 )
-from zeronorm.solvers.design import Design
-from zeronorm.solvers.losses import Hinge, one_class
-from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
-from zeronorm.solvers.newton.rounded_hinge import solve_rounded_hinge
-from zeronorm.solvers.solution import Solution
 
 #: Rows on which the vectors are learned, at most; and among which the next is looked for.
 ROWS, CANDIDATES = 2_000, 300
@@ -61,57 +56,6 @@ NEAR, FEWER, LEAST = 0.01, 20, 4
 
 #: The descent stops when a step lowers the objective by less than this share of tol, relatively.
 RESTING = 0.1
-
-
-class OneClassTask:
-    """The one-class machine in the span of some vectors, as ``prototypes.py`` asks for it.
-
-    Parameters
-    ----------
-    cost : ndarray of shape (n,)
-        Cost of each row, which sum to total / nu.
-    total : float
-        What the dual variables sum to.
-    most : float
-        More than the offset can be.
-    """
-
-    def __init__(self, cost: np.ndarray, total: float, most: float) -> None:
-        self.hinge, self.total, self.most = one_class(cost, total, most), total, most
-        self.intercept = 0.0
-
-    def solve(self, features: np.ndarray, start: np.ndarray | None) -> SpanSolution:
-        """Solve with corners rounded off, from the last intercept."""
-        point = np.zeros(features.shape[1] + 1)
-        point[-1] = self.intercept
-        if start is not None:
-            point[:-1] = start[:, 0]
-        found = solve_rounded_hinge(_design(features), self.hinge, point)
-        self.intercept = found.intercept
-        return self._solution(found)
-
-    def certified(self, features: np.ndarray, tolerance: float) -> SpanSolution:
-        """Solve as it is, to a duality gap relative to the objective with its constant."""
-        hinge: Hinge = self.hinge
-        return self._solution(
-            solve_hinge_ridge(
-                _design(features),
-                hinge.target,
-                hinge.cost,
-                margin=hinge.margin,
-                tolerance=tolerance,
-            )
-        )
-
-    def _solution(self, found: Solution) -> SpanSolution:
-        value = found.objective - self.total * self.most
-        dual, intercept = found.dual[:-1, None], np.array([found.intercept])
-        return SpanSolution(value, found.coef[:, None], dual, intercept, found.gap)
-
-
-def _design(features: np.ndarray) -> Design:
-    """Features of the rows, and none of the row of the offset."""
-    return Design(np.vstack([features, np.zeros_like(features[:1])]))
 
 
 @with_parameters

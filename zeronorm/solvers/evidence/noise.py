@@ -62,9 +62,9 @@ def learn_regression(
     """
     basis = Basis(values, cost)
 
-    def at(variance: float) -> Regression:
+    def at(variance: float, start: SparseBayes | None = None) -> Regression:
         likelihood = Gaussian(target, cost, variance)
-        found = maximise_evidence(basis, likelihood, tolerance, max_rounds)
+        found = maximise_evidence(basis, likelihood, tolerance, max_rounds, start)
         if not (np.isfinite(found.variance) & (found.variance > 0)).all():
             raise ValueError(
                 "The kernel values are too small or too large for the squares of their weights. "
@@ -81,7 +81,7 @@ def learn_regression(
     for _ in range(ROUNDS):
         update = max(_best_noise(values, target, cost, best), LEAST_NOISE * spread)
         is_resting = abs(update - best.noise) <= RESTING * best.noise
-        new = at(update)
+        new = at(update, best.found)
         if _evidence(new) <= _evidence(best):
             break
         best = new

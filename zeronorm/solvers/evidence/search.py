@@ -85,7 +85,11 @@ class SparseBayes:
 
 
 def maximise_evidence(
-    basis: Basis, likelihood: Likelihood, tolerance: float = 1e-3, max_rounds: int = 500
+    basis: Basis,
+    likelihood: Likelihood,
+    tolerance: float = 1e-3,
+    max_rounds: int = 500,
+    start: SparseBayes | None = None,
 ) -> SparseBayes:
     """Search for the prior variances of largest marginal likelihood.
 
@@ -99,9 +103,12 @@ def maximise_evidence(
         Stop when no change promises to raise L by more than this.
     max_rounds : int
         Most rounds.
+    start : SparseBayes, optional
+        A model of a similar likelihood to begin with.
     """
-    search = _Search(basis, likelihood, tolerance, max_rounds)
-    search.thin_out()
+    search = _Search(basis, likelihood, tolerance, max_rounds, start=start)
+    if start is None:
+        search.thin_out()
     while search.is_going and search.move():
         if search.is_crowded:
             search = _Search(basis, likelihood, tolerance, max_rounds, widening=WIDENING)
@@ -148,6 +155,7 @@ class _Search:
         tolerance: float,
         max_rounds: int,
         widening: float = 1.0,
+        start: SparseBayes | None = None,
     ) -> None:
         self.basis, self.likelihood, self.widening = basis, likelihood, widening
         self.tolerance, self.max_rounds = tolerance, max_rounds
@@ -158,8 +166,12 @@ class _Search:
         # Only rounding limits the constant, which may have to make up for means of all others.
         limit = widening * likelihood.largest_variance
         self.largest = np.append(np.minimum(limit, room[:-1]), room[-1])
-        indices = basis.spanning(curvature, FIRST_TERMS)
-        variance = np.minimum(1.0, self.largest[indices])
+        if start is None:
+            indices = basis.spanning(curvature, FIRST_TERMS)
+            variance = np.minimum(1.0, self.largest[indices])
+        else:
+            indices = start.indices
+            variance = np.minimum(start.variance * basis.unit[indices] ** 2, self.largest[indices])
         self._accept(Posterior(likelihood, indices, basis.columns(indices), variance))
 
     @property

@@ -1,0 +1,1 @@
+"""Decompositions of data in feature space: thin estimators, one module per method."""
