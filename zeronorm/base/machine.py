@@ -42,6 +42,9 @@ class KernelMachine(BaseEstimator, metaclass=ABCMeta):
     #: Where to compute; a parameter of machines that are learned on devices.
     device: ClassVar[str | None] = None
 
+    #: Name of the class of ``zeronorm.dask`` that learns the same from Dask collections.
+    _on_dask: ClassVar[str | None] = None
+
     @abstractmethod
     def _learn(self, training: TrainingRows) -> Learned:
         """Learn the expansion."""

@@ -35,8 +35,19 @@ def validated(estimator: Any, X: Any) -> Any:
 
 def validated_training(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
     """Validate training rows and labels; NumPy's rows become double, others are as they are."""
+    _check_in_memory(estimator, X)
     dtype = _dtypes(X, np.float64)
     return validate_data(estimator, X, y, accept_sparse="csr", dtype=dtype, **options)
+
+
+def _check_in_memory(estimator: Any, X: Any) -> None:
+    """Raise TypeError if X is a Dask collection, and there is a class for those."""
+    if estimator._on_dask is not None and hasattr(X, "__dask_graph__"):
+        raise TypeError(
+            f"X is a Dask collection, all of which {type(estimator).__name__} would load into "
+            f"memory. zeronorm.dask.{estimator._on_dask} learns from its blocks; "
+            "X.compute() loads them."
+        )
 
 
 def _dtypes(X: Any, of_numpy: Any) -> Any:

@@ -8,7 +8,7 @@ the training data (``learned/path.py``).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -162,6 +162,8 @@ class SparseSVC(LearnedMachine, KernelClassifier):
     >>> model.expansion_.n_products < len(SVC().fit(X, y).support_) / 5
     True
     """
+
+    _on_dask: ClassVar[str | None] = "DaskSparseSVC"
 
     def _store_choice(self, choice: Choice) -> None:
         self.calibration_ = choice.calibration

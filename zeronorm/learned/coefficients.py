@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from zeronorm.arrays import (
+    as_on,
     broadcast,
     cast,
     copied,
@@ -32,12 +33,13 @@ from zeronorm.arrays import (
     is_numpy,
     namespace,
     take,
+    to_numpy,
     transposed,
     with_diagonal,
     zeros,
 )
 from zeronorm.blocks import row_blocks
-from zeronorm.learned.certificate import Sums, solve
+from zeronorm.learned.certificate import RowSums, Sums, solve
 from zeronorm.learned.joint import JointModels, squared_norms
 from zeronorm.learned.kernel_sets import Rows, factors
 from zeronorm.solvers.lbfgs import minimise_together
@@ -64,15 +66,17 @@ class Coefficients:
     ----------
     models : JointModels
         The models; their vectors and widths stay.
+    keeps : bool
+        Whether the features of few rows are kept; else they are made again each time.
     """
 
-    def __init__(self, models: JointModels) -> None:
+    def __init__(self, models: JointModels, *, keeps: bool = True) -> None:
         self.models, self.loss, self.inverse = models, models.form.loss, models.inverse()
         n, width = len(models.rows), max(1, self.n_columns)
         kept, block = (KEPT, BLOCK) if is_numpy(self.inverse) else (DEVICE_KEPT, DEVICE_BLOCK)
         self.slices = list(row_blocks(n, max(1, min(n, block // (width * len(models))))))
         self.kept: list[tuple[Rows, Any]] | None = None
-        if n * width * len(models) <= kept:
+        if keeps and n * width * len(models) <= kept:
             self.kept = list(self._made())
 
     @property
@@ -217,11 +221,27 @@ def solve_coefficients(models: JointModels, *, max_steps: int, tolerance: float)
     models.values = Coefficients(models).descend(max_steps, tolerance)
 
 
-def certify(models: JointModels, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Solve the coefficients to a relative gap; objectives and the gaps reached come back."""
+def certify(
+    models: JointModels, tolerance: float, everywhere: RowSums | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Solve the coefficients to a relative gap; objectives and the gaps reached come back.
+
+    Parameters
+    ----------
+    models : JointModels
+        The models; they have the solution afterwards.
+    tolerance : float
+        Gap that is enough, as a share of the objective.
+    everywhere : RowSums, optional
+        All rows, where those of the models are a sample: the solution on the sample is where that
+        on all begins.
+    """
     problem = Coefficients(models)
     if problem.kept is not None:  # else each of its steps would make the features again
         problem.descend(STEPS, 0.0)
     point, models.values, gap = solve(problem, problem.point(), tolerance)
+    if everywhere is not None:
+        there, models.values, gap = solve(everywhere, to_numpy(point), tolerance)
+        point = as_on(there, point)
     problem.accept(point)
     return models.values, gap
