@@ -1,14 +1,16 @@
 """Rows of Dask collections block by block: X, labels and weights that belong together.
 
-A block is a task of its own with the few tasks that make it, so that it can be asked for alone:
-the graph of a whole collection grows with its blocks, and to send it for each of them would take
-their square.
+What is done with a block is one task, which makes the block first: the tasks that Dask has for that
+are run within it, one after the other. So a worker has as many blocks in memory as it has threads,
+and the scheduler as many tasks as there are blocks. What many blocks are made of, such as the mean
+of all rows, is computed once, before; what was persisted is there already.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +18,12 @@ import dask
 import dask.array as da
 import numpy as np
 from dask.core import flatten, get_dependencies
-from dask.delayed import Delayed
-from dask.highlevelgraph import HighLevelGraph
 from dask.utils import ensure_dict
-from distributed import futures_of
+from distributed import Client, futures_of
 from sklearn.utils import check_array
+
+#: A task that more tasks than these need is run once, and kept.
+SHARED = 8
 
 
 def is_array(collection: Any) -> bool:
@@ -91,15 +94,15 @@ def _are_known(lengths: tuple[float, ...]) -> bool:
 class Blocks:
     """Blocks of X, y and perhaps weights, which are cut at the same rows.
 
-    ``parts`` has a tuple of delayed values for each block; ``names`` those of the features.
+    ``recipes`` has one for each block; ``names`` are those of the features.
     """
 
-    parts: list[tuple[Any, ...]]
+    recipes: list[Recipe]
     n_features: int
     names: np.ndarray | None
 
     @classmethod
-    def of(cls, X: Any, y: Any, sample_weight: Any = None) -> Blocks:
+    def of(cls, client: Client, X: Any, y: Any, sample_weight: Any = None) -> Blocks:
         """Return the blocks of Dask collections."""
         X = check_rows(X)
         collections = [X, _beside("y", y, X)]
@@ -108,47 +111,94 @@ class Blocks:
         names = None
         if is_frame(X) and all(isinstance(name, str) for name in X.columns):
             names = np.asarray(X.columns, dtype=object)
-        return cls(_parts(collections), X.shape[1], names)
+        return cls(_recipes(client, collections), X.shape[1], names)
 
-    def tasks(self, function: Callable[..., Any], *shared: Any) -> Iterator[Delayed]:
-        """Yield a task for each block: the function of what is shared, and the parts."""
-        call = dask.delayed(function, pure=False, traverse=False)
-        for index, parts in enumerate(self.parts):
-            yield call(*shared, index, *parts)
+    def __len__(self) -> int:
+        return len(self.recipes)
 
-    def some(self, wanted: dict[int, Any], function: Callable[..., Any]) -> Iterator[Delayed]:
-        """Yield a task for each block that something is wanted of."""
-        call = dask.delayed(function, pure=False, traverse=False)
-        for index in sorted(wanted):
-            yield call(dask.delayed(wanted[index], traverse=False), index, *self.parts[index])
+    def calls(
+        self, function: Callable[..., Any], *shared: Any, of: Iterable[int] | None = None
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield a call for each block (or of some): the function of what is shared, and the block.
+
+        The function takes the number of the block, X, y and perhaps weights at the end.
+        """
+        for index in range(len(self)) if of is None else of:
+            recipe = self.recipes[index]
+            yield _on_block, function, list(shared), index, recipe, recipe.futures
 
 
-def _parts(collections: list[Any]) -> list[tuple[Any, ...]]:
-    """Return the blocks of collections, each with the tasks that make it."""
-    # What was persisted is there, and its futures are the blocks.
-    futures = {future.key: future for part in collections for future in futures_of(part)}
-    whole: dict[Any, Any] = {}
+def _on_block(
+    function: Callable[..., Any],
+    shared: list[Any],
+    index: int,
+    recipe: Recipe,
+    given: list[Any],
+) -> Any:
+    return function(*shared, index, *recipe.parts(given))
+
+
+class Recipe:
+    """How the parts of a block are made. Not a collection, and no dataclass: Dask leaves it alone.
+
+    Parameters
+    ----------
+    graph : dict
+        The tasks, but for those whose results are given.
+    keys : list
+        The parts among them.
+    futures : dict
+        What is given.
+    """
+
+    def __init__(self, graph: dict[Any, Any], keys: list[Any], futures: dict[Any, Any]) -> None:
+        self.graph, self.keys, self.given = graph, keys, list(futures)
+        self.futures = list(futures.values())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all but the futures: their values come to the worker as arguments."""
+        return {**self.__dict__, "futures": []}
+
+    def parts(self, given: list[Any]) -> list[Any]:
+        """Make the parts."""
+        return list(
+            dask.get({**self.graph, **dict(zip(self.given, given, strict=True))}, self.keys)
+        )
+
+
+def _recipes(client: Client, collections: list[Any]) -> list[Recipe]:
+    """Return how each block is made."""
+    given = {future.key: future for part in collections for future in futures_of(part)}
     # Together, so that what labels and rows are both made of is made once.
     optimised = dask.optimize(*collections)
+    whole: dict[Any, Any] = {}
     for part in optimised:
         whole.update(ensure_dict(part.__dask_graph__()))
-    keys = [flatten(part.__dask_keys__()) for part in optimised]
-    return [tuple(_part(key, whole, futures) for key in block) for block in zip(*keys, strict=True)]
+    shared = [key for key in _much_used(whole) if key not in given]
+    if shared:
+        given.update(zip(shared, client.get(whole, shared, sync=False), strict=True))
+    keys = [list(flatten(part.__dask_keys__())) for part in optimised]
+    return [_recipe(list(block), whole, given) for block in zip(*keys, strict=True)]
 
 
-def _part(key: Any, whole: dict[Any, Any], futures: dict[Any, Any]) -> Any:
-    """Return one block as a value to come."""
-    if key in futures:
-        return futures[key]
-    graph, open_keys = {}, [key]
+def _much_used(whole: dict[Any, Any]) -> list[Any]:
+    """Tasks that many others need: to run them for each block would take the square of the time."""
+    uses = Counter(key for one in whole for key in get_dependencies(whole, one))
+    return [key for key, count in uses.items() if count > SHARED and key in whole]
+
+
+def _recipe(keys: list[Any], whole: dict[Any, Any], given: dict[Any, Any]) -> Recipe:
+    graph: dict[Any, Any] = {}
+    needed: dict[Any, Any] = {}
+    open_keys = list(keys)
     while open_keys:
-        one = open_keys.pop()
-        if one not in graph:
-            graph[one] = futures.get(one, whole.get(one))
-            if one not in futures:
-                open_keys.extend(get_dependencies(whole, one))
-    layer = str(key)
-    return Delayed(key, HighLevelGraph({layer: graph}, {layer: set()}), layer=layer)
+        key = open_keys.pop()
+        if key in given:
+            needed[key] = given[key]
+        elif key not in graph:
+            graph[key] = whole[key]
+            open_keys.extend(get_dependencies(whole, key))
+    return Recipe(graph, keys, needed)
 
 
 def plain_rows(index: int, X: Any) -> Any:

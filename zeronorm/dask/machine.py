@@ -56,7 +56,8 @@ class OnDask(LearnedMachine):
         with all_or_nothing(self):
             self._check_parameters()
             check_integer("sample_rows", self.sample_rows, least=FEWEST_ROWS)
-            blocks, client = Blocks.of(X, y, sample_weight), self._connected()
+            client = self._connected()
+            blocks = Blocks.of(client, X, y, sample_weight)
             facts = find_facts(client, blocks, self._target)
             has_all = facts.n_rows <= self.sample_rows
             if not has_all and not (is_integer(self.cv) or hasattr(self.cv, "split")):

@@ -50,8 +50,10 @@ class _Tree:
         return rest[0]
 
 
-def summed(client: Client, tasks: Iterable[Any], add: Callable[[list[Any]], Any]) -> Any:
-    """Compute a task for each block, and what ``add`` makes of a list of results.
+def summed(
+    client: Client, calls: Iterable[tuple[Any, ...]], add: Callable[[list[Any]], Any]
+) -> Any:
+    """Call a function of each block, and return what ``add`` makes of all results.
 
     Whatever goes wrong, an interruption included, no task is left behind.
 
@@ -59,20 +61,21 @@ def summed(client: Client, tasks: Iterable[Any], add: Callable[[list[Any]], Any]
     ----------
     client : Client
         The cluster.
-    tasks : iterable of Delayed
-        One for each block, at least one.
+    calls : iterable of tuple
+        A function and its arguments for each block, at least one; futures among them are there when
+        it is called.
     add : callable
-        Takes a list of results (of tasks, or its own) in the order of the blocks.
+        Takes a list of results (of calls, or its own) in the order of the blocks.
     """
     tree = _Tree(client, add)
     running: list[Future] = []
     most = AHEAD * max(1, sum(client.nthreads().values()))
     try:
-        for task in tasks:
+        for call in calls:
             while len(running) >= most:
                 wait(running, return_when="FIRST_COMPLETED")
                 running = _unfinished(running)
-            future = client.compute(task)
+            future = client.submit(*call, pure=False)
             running.append(future)
             tree.push(future)
         root = tree.root()

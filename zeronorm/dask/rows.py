@@ -95,9 +95,9 @@ class Facts:
 
 def find_facts(client: Client, blocks: Blocks, target: Target) -> Facts:
     """Look at every row once; ValueError, in a sentence, if one cannot be learned from."""
-    found = summed(client, blocks.tasks(_block_facts, sent(client, target)), _joined)
+    found = summed(client, blocks.calls(_block_facts, target), _joined)
     groups = np.unique(np.concatenate([labels for _, labels, _, _ in found]))
-    counts = np.zeros((len(blocks.parts), len(groups)), dtype=np.int64)
+    counts = np.zeros((len(blocks), len(groups)), dtype=np.int64)
     totals = np.zeros(len(groups))
     for index, labels, count, weight in found:
         places = np.searchsorted(groups, labels)
@@ -140,8 +140,12 @@ def take_sample(
 ) -> Sample:
     """Draw rows across all blocks, or take all, in their order, if they are no more than that."""
     wanted = _draw(facts, count, random)
-    known = {index: (target, facts.groups, ranks) for index, ranks in wanted.items()}
-    parts = summed(client, blocks.some(known, _block_sample), _joined)
+    calls = (
+        call
+        for index in sorted(wanted)
+        for call in blocks.calls(_block_sample, target, facts.groups, wanted[index], of=[index])
+    )
+    parts = summed(client, calls, _joined)
     X, y, weight = zip(*parts, strict=True)
     stack = sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.concatenate(X)
     labels, weights = np.concatenate(y), np.concatenate(weight)
@@ -170,8 +174,15 @@ def _draw(facts: Facts, count: int, random: np.random.RandomState) -> dict[int, 
     return wanted
 
 
-def _block_sample(wanted: Any, index: int, X: Any, y: Any, weight: Any = None) -> list[Any]:
-    target, groups, ranks = wanted
+def _block_sample(
+    target: Target,
+    groups: np.ndarray,
+    ranks: list[np.ndarray],
+    index: int,
+    X: Any,
+    y: Any,
+    weight: Any = None,
+) -> list[Any]:
     data = plain_rows(index, X)
     weight = plain_weights(index, weight, data.shape[0])
     labels = target.plain(index, y, data.shape[0])
@@ -299,13 +310,13 @@ class DaskSums:
 
     def losses(self, point: np.ndarray) -> np.ndarray:
         """Loss of each output (models, outputs) at weights and intercepts."""
-        tasks = self.blocks.tasks(_block_losses, self.problem, sent(self.client, point))
-        return summed(self.client, tasks, _added_losses)
+        calls = self.blocks.calls(_block_losses, self.problem, sent(self.client, point))
+        return summed(self.client, calls, _added_losses)
 
     def sums(self, point: np.ndarray, dtype: Any) -> Sums:
         """Losses and their derivatives, second products in this precision."""
         at = sent(self.client, (point, dtype))
-        return summed(self.client, self.blocks.tasks(_block_sums, self.problem, at), _added_sums)
+        return summed(self.client, self.blocks.calls(_block_sums, self.problem, at), _added_sums)
 
 
 def _block_losses(

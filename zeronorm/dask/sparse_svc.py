@@ -61,7 +61,7 @@ class DaskSparseSVC(OnDask, SparseSVC):
     >>> import dask.array as da
     >>> from distributed import Client
     >>> from zeronorm.dask import DaskSparseSVC
-    >>> client = Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None)
+    >>> client = Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0")
     >>> X = da.random.default_rng(0).uniform(-1, 1, size=(1500, 2), chunks=(500, 2))
     >>> y = X[:, 0] ** 2 + X[:, 1] ** 2 < 0.5
     >>> model = DaskSparseSVC(n_terms=3, C=10.0, random_state=0, sample_rows=1000).fit(X, y)

@@ -49,7 +49,7 @@ class DaskSparseSVR(OnDask, SparseSVR):
     >>> import dask.array as da
     >>> from distributed import Client
     >>> from zeronorm.dask import DaskSparseSVR
-    >>> client = Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None)
+    >>> client = Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0")
     >>> X = da.random.default_rng(0).uniform(-3, 3, size=(1500, 1), chunks=(500, 1))
     >>> model = DaskSparseSVR(4, C=10.0, epsilon=0.01, random_state=0, sample_rows=1000)
     >>> predicted = model.fit(X, da.sin(X[:, 0])).predict(X)

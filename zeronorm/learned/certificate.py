@@ -22,6 +22,10 @@ from zeronorm.learned.joint import squared_norms
 #: Most steps, most times one is halved, and the share of the slope by which the value must fall.
 NEWTON_STEPS, HALVINGS, ARMIJO = 50, 30, 1e-4
 
+#: Values that differ by this share are equal: sums over rows are no more exact. Near the minimum a
+#: step lowers the gradient when the value no longer shows it.
+ROUNDING = 1e-15
+
 #: Beyond so many columns the products are made in single precision, which is enough for a
 #: direction, until it finds none.
 FEW_COLUMNS = 128
@@ -127,7 +131,7 @@ def _step(
         trial = point - transposed(length[:, :, None] * step)
         there = rows.sums(trial, dtype) if halving == 0 else None
         found = _values(trial, rows.losses(trial) if there is None else there.loss)
-        is_enough = found <= value - ARMIJO * length * descent
+        is_enough = found <= value - ARMIJO * length * descent + ROUNDING * value
         if bool(xp.all(is_enough)):
             return found, trial, there
         length = xp.where(is_enough, length, 0.5 * length)

@@ -74,7 +74,9 @@ class Coefficients:
         self.models, self.loss, self.inverse = models, models.form.loss, models.inverse()
         n, width = len(models.rows), max(1, self.n_columns)
         kept, block = (KEPT, BLOCK) if is_numpy(self.inverse) else (DEVICE_KEPT, DEVICE_BLOCK)
-        self.slices = list(row_blocks(n, max(1, min(n, block // (width * len(models))))))
+        # A block of rows takes memory for their features, and for the rows themselves.
+        widest = max(width * len(models), models.rows.n_features)
+        self.slices = list(row_blocks(n, max(1, min(n, block // widest))))
         self.kept: list[tuple[Rows, Any]] | None = None
         if keeps and n * width * len(models) <= kept:
             self.kept = list(self._made())

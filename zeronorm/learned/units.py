@@ -49,6 +49,8 @@ class Units:
     def rows(self, training: TrainingRows, indices: Any, dtype: Any) -> Rows:
         """Return some training rows in these units."""
         data = take(training.data, indices)
+        if sparse.issparse(data) and not isinstance(self.centre, float):
+            data = data.toarray()  # units of rows that were few enough to be plain arrays
         if sparse.issparse(data):
             data = data * self.factor
         else:
