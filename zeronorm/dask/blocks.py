@@ -169,8 +169,7 @@ class Recipe:
 def _recipes(client: Client, collections: list[Any]) -> list[Recipe]:
     """Return how each block is made."""
     given = {future.key: future for part in collections for future in futures_of(part)}
-    # Together, so that what labels and rows are both made of is made once.
-    optimised = dask.optimize(*collections)
+    optimised = _optimised(collections)
     whole: dict[Any, Any] = {}
     for part in optimised:
         whole.update(ensure_dict(part.__dask_graph__()))
@@ -179,6 +178,21 @@ def _recipes(client: Client, collections: list[Any]) -> list[Recipe]:
         given.update(zip(shared, client.get(whole, shared, sync=False), strict=True))
     keys = [list(flatten(part.__dask_keys__())) for part in optimised]
     return [_recipe(list(block), whole, given) for block in zip(*keys, strict=True)]
+
+
+def _optimised(collections: list[Any]) -> list[Any]:
+    """Return collections with fewer tasks.
+
+    Arrays together, since what labels and rows are both made of is made once then; dataframes, which
+    read the columns that they need, each alone.
+    """
+    arrays = iter(dask.optimize(*(part for part in collections if is_array(part))))
+    return [next(arrays) if is_array(part) else _of_frame(part) for part in collections]
+
+
+def _of_frame(part: Any) -> Any:
+    # Of several dataframes dask.optimize mixes up the keys (2026.8); the older ones have no method.
+    return part.optimize() if hasattr(part, "optimize") else dask.optimize(part)[0]
 
 
 def _much_used(whole: dict[Any, Any]) -> list[Any]:
@@ -205,7 +219,11 @@ def plain_rows(index: int, X: Any) -> Any:
     """Return the rows of a block as a plain array or sparse matrix of finite numbers."""
     try:
         return check_array(
-            X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=0
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=0,
+            input_name="X",
         )
     except ValueError as error:
         first = str(error).partition("\n")[0].rstrip(".")

@@ -84,6 +84,10 @@ class DaskSparseSVC(OnDask, SparseSVC):
         weights = class_weights(self.class_weight, classes, codes, facts.totals)
         return ClassRows(training.kernel, classes, weights)
 
+    def _scored(self, predicted: Any, truth: Any, weight: Any) -> float:
+        right, total = self._computed((weight * (predicted == truth)).sum(), weight.sum())
+        return float(right / total)
+
     def predict(self, X: Any) -> Any:
         """Predict the class of every row.
 

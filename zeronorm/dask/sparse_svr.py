@@ -67,6 +67,14 @@ class DaskSparseSVR(OnDask, SparseSVR):
     def _coding(self, found: Any, facts: Facts) -> NumberRows:
         return NumberRows(found.kernel)
 
+    def _scored(self, predicted: Any, truth: Any, weight: Any) -> float:
+        weight = weight if truth.ndim == 1 else weight[:, None]
+        total, mean = self._computed(weight.sum(), (weight * truth).sum(axis=0))
+        rest, spread = self._computed(
+            *((weight * (truth - part) ** 2).sum(axis=0) for part in (predicted, mean / total))
+        )
+        return float(np.mean(1.0 - rest / spread))
+
     def predict(self, X: Any, return_interval: float | None = None) -> Any:
         """Predict the target of every row, and an interval in which it lies if asked.
 
