@@ -38,6 +38,15 @@ def is_numpy(array: Any) -> bool:
     return _IS_NUMPY[kind]
 
 
+def is_mapped(array: Any) -> bool:
+    """Whether an array is a file that is mapped into memory, or a view of one."""
+    while isinstance(array, np.ndarray):
+        if isinstance(array, np.memmap):
+            return True
+        array = array.base
+    return False
+
+
 def is_other_array(array: Any) -> bool:
     """Whether something is an array of a library other than NumPy and SciPy."""
     return not is_numpy(array) and (_is_torch(array) or hasattr(array, "__array_namespace__"))

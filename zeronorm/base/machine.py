@@ -42,6 +42,9 @@ class KernelMachine(BaseEstimator, metaclass=ABCMeta):
     #: Where to compute; a parameter of machines that are learned on devices.
     device: ClassVar[str | None] = None
 
+    #: Whether the learner takes rows block by block, and needs no copy of all of them.
+    _learns_by_blocks: ClassVar[bool] = False
+
     #: Name of the class of ``zeronorm.dask`` that learns the same from Dask collections.
     _on_dask: ClassVar[str | None] = None
 

@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from zeronorm.arrays import (
     as_on,
     dtype_on,
+    is_mapped,
     is_numpy,
     is_other_array,
     is_same_place,
@@ -34,9 +35,14 @@ def validated(estimator: Any, X: Any) -> Any:
 
 
 def validated_training(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
-    """Validate training rows and labels; NumPy's rows become double, others are as they are."""
+    """Validate training rows and labels; NumPy's rows become double, others are as they are.
+
+    Rows of a file that is mapped into memory stay there, in single precision too, where the learner
+    takes them block by block.
+    """
     _check_in_memory(estimator, X)
-    dtype = _dtypes(X, np.float64)
+    stays = estimator._learns_by_blocks and is_mapped(X)
+    dtype = _dtypes(X, (np.float64, np.float32) if stays else np.float64)
     return validate_data(estimator, X, y, accept_sparse="csr", dtype=dtype, **options)
 
 

@@ -183,8 +183,8 @@ def _recipes(client: Client, collections: list[Any]) -> list[Recipe]:
 def _optimised(collections: list[Any]) -> list[Any]:
     """Return collections with fewer tasks.
 
-    Arrays together, since what labels and rows are both made of is made once then; dataframes, which
-    read the columns that they need, each alone.
+    Arrays together, since what labels and rows are both made of is made once then; dataframes,
+    which read the columns that they need, each alone.
     """
     arrays = iter(dask.optimize(*(part for part in collections if is_array(part))))
     return [next(arrays) if is_array(part) else _of_frame(part) for part in collections]

@@ -50,6 +50,8 @@ class LearnedMachine(KernelMachine):
     device: str | None = None  # type: ignore[misc]
     verbose: int = 0
 
+    _learns_by_blocks: ClassVar[bool] = True
+
     #: Costs to choose from.
     _C_values: ClassVar[Sequence[float]] = C_VALUES
 
