@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from mmap import mmap
 from typing import Any
 
 import numpy as np
@@ -41,10 +42,8 @@ def is_numpy(array: Any) -> bool:
 def is_mapped(array: Any) -> bool:
     """Whether an array is a file that is mapped into memory, or a view of one."""
     while isinstance(array, np.ndarray):
-        if isinstance(array, np.memmap):
-            return True
         array = array.base
-    return False
+    return isinstance(array, mmap)
 
 
 def is_other_array(array: Any) -> bool:

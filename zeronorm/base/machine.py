@@ -79,9 +79,11 @@ class KernelMachine(BaseEstimator, metaclass=ABCMeta):
         weight = check_sample_weight(sample_weight, X.shape[0])
         # A row without weight is as good as absent: it is no candidate either.
         rows = np.flatnonzero(weight > 0)
-        data = take(X, rows) if len(rows) < X.shape[0] else X
-        kernel = self._make_kernel(data, None if sample_weight is None else weight[rows])
-        return rows, weight[rows], data, kernel
+        data = X
+        if len(rows) < X.shape[0]:
+            data, weight = take(X, rows), weight[rows]
+        kernel = self._make_kernel(data, None if sample_weight is None else weight)
+        return rows, weight, data, kernel
 
     def _unit_cost(self) -> float:
         """Cost of a row of weight one: C, or one where the method has no C."""

@@ -79,7 +79,8 @@ class Coefficients:
         self.slices = list(row_blocks(n, max(1, min(n, block // widest))))
         self.kept: list[tuple[Rows, Any]] | None = None
         if keeps and n * width * len(models) <= kept:
-            self.kept = list(self._made())
+            # Once there are features, the rows themselves are not needed.
+            self.kept = [(replace(rows, X=None), features) for rows, features in self._made()]
 
     @property
     def n_columns(self) -> int:
