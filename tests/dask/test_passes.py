@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 
 import pytest
 
@@ -99,3 +100,26 @@ def test_what_is_sent_survives_its_worker():
         (there,) = client.who_has(value)[value.key]
         client.retire_workers([there])
         assert value.result() == [1, 2, 3]
+
+
+def late(index):
+    """Take longer for some blocks than for others."""
+    time.sleep(0.002 * (index * 7 % 5))
+    return [index]
+
+
+def joined(parts):
+    return sum(parts, [])
+
+
+def test_slow_workers_and_one_that_dies_change_nothing():
+    with in_process(4) as client:
+        workers = list(client.cluster.workers.values())
+
+        def calls():
+            yield from calls_of(late, 60)[:30]
+            client.sync(workers[0].close, executor_wait=False, reason="a test")
+            yield from calls_of(late, 60)[30:]
+
+        assert sorted(summed(client, calls(), joined)) == list(range(60))
+        assert len(client.scheduler_info()["workers"]) == 3
