@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from mmap import mmap
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,13 @@ def is_numpy(array: Any) -> bool:
     if kind not in _IS_NUMPY:
         _IS_NUMPY[kind] = issubclass(kind, (np.ndarray, np.generic)) or sparse.issparse(array)
     return _IS_NUMPY[kind]
+
+
+def is_mapped(array: Any) -> bool:
+    """Whether an array is a file that is mapped into memory, or a view of one."""
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return isinstance(array, mmap)
 
 
 def is_other_array(array: Any) -> bool:

@@ -207,7 +207,7 @@ def variance_of(X: Any, sample_weight: np.ndarray | None = None) -> float:
         if sample_weight is None:
             if not sparse.issparse(X):
                 # In blocks: NumPy's own variance would make a copy of X.
-                mean = X.mean()
+                mean = X.mean(dtype=float)
                 parts = (np.square(X[rows] - mean).sum() for rows in row_blocks(X.shape[0]))
                 return float(sum(parts) / X.size)
             sample_weight = np.ones(X.shape[0])

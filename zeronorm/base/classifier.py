@@ -71,9 +71,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         """Rows that count, with labels and costs, and the classes."""
         check_classification_targets(y)
         rows, given, data, kernel = self._rows_that_count(X, sample_weight)
-        classes, codes = class_codes(y[rows])
-        weight = given * class_weights(self.class_weight, classes, codes, given)[codes]
-        cost = self._unit_cost() * weight
+        classes, codes = class_codes(y[rows] if len(rows) < len(y) else y)
+        cost = given * class_weights(self.class_weight, classes, codes, given)[codes]
+        cost *= self._unit_cost()
         check_cost(cost)
         targets = signed_targets(codes, len(classes))
         return TrainingRows(rows, data, codes, targets, cost, kernel), classes

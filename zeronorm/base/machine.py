@@ -42,6 +42,12 @@ class KernelMachine(BaseEstimator, metaclass=ABCMeta):
     #: Where to compute; a parameter of machines that are learned on devices.
     device: ClassVar[str | None] = None
 
+    #: Whether the learner takes rows block by block, and needs no copy of all of them.
+    _learns_by_blocks: ClassVar[bool] = False
+
+    #: Name of the class of ``zeronorm.dask`` that learns the same from Dask collections.
+    _on_dask: ClassVar[str | None] = None
+
     @abstractmethod
     def _learn(self, training: TrainingRows) -> Learned:
         """Learn the expansion."""
@@ -73,9 +79,11 @@ class KernelMachine(BaseEstimator, metaclass=ABCMeta):
         weight = check_sample_weight(sample_weight, X.shape[0])
         # A row without weight is as good as absent: it is no candidate either.
         rows = np.flatnonzero(weight > 0)
-        data = take(X, rows) if len(rows) < X.shape[0] else X
-        kernel = self._make_kernel(data, None if sample_weight is None else weight[rows])
-        return rows, weight[rows], data, kernel
+        data = X
+        if len(rows) < X.shape[0]:
+            data, weight = take(X, rows), weight[rows]
+        kernel = self._make_kernel(data, None if sample_weight is None else weight)
+        return rows, weight, data, kernel
 
     def _unit_cost(self) -> float:
         """Cost of a row of weight one: C, or one where the method has no C."""

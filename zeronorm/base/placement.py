@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from zeronorm.arrays import (
     as_on,
     dtype_on,
+    is_mapped,
     is_numpy,
     is_other_array,
     is_same_place,
@@ -39,9 +40,25 @@ def validated_rows(estimator: Any, X: Any) -> Any:
 
 
 def validated_training(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
-    """Validate training rows and labels; NumPy's rows become double, others are as they are."""
-    dtype = _dtypes(X, np.float64)
+    """Validate training rows and labels; NumPy's rows become double, others are as they are.
+
+    Rows of a file that is mapped into memory stay there, in single precision too, where the learner
+    takes them block by block.
+    """
+    _check_in_memory(estimator, X)
+    stays = estimator._learns_by_blocks and is_mapped(X)
+    dtype = _dtypes(X, (np.float64, np.float32) if stays else np.float64)
     return validate_data(estimator, X, y, accept_sparse="csr", dtype=dtype, **options)
+
+
+def _check_in_memory(estimator: Any, X: Any) -> None:
+    """Raise TypeError if X is a Dask collection, and there is a class for those."""
+    if estimator._on_dask is not None and hasattr(X, "__dask_graph__"):
+        raise TypeError(
+            f"X is a Dask collection, all of which {type(estimator).__name__} would load into "
+            f"memory. zeronorm.dask.{estimator._on_dask} learns from its blocks; "
+            "X.compute() loads them."
+        )
 
 
 def _dtypes(X: Any, of_numpy: Any) -> Any:

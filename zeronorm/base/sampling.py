@@ -53,20 +53,25 @@ def stratified_rows(
     ndarray
         Sorted indices.
     """
-    sizes = np.bincount(codes)
+    shares = class_shares(np.bincount(codes), count, least)
+    chosen = [
+        _drawn(np.flatnonzero(codes == label), share, random) for label, share in enumerate(shares)
+    ]
+    return np.sort(np.concatenate(chosen))
+
+
+def class_shares(sizes: np.ndarray, count: int, least: int | None = None) -> np.ndarray:
+    """How many of ``count`` rows to draw from classes of these sizes; see ``stratified_rows``."""
     if least is None:
         least = max(1, fair_share(count, len(sizes)))
     floors = np.minimum(least, sizes)
     exact = count * sizes / sizes.sum()
     shares = np.clip(np.floor(exact).astype(int), floors, sizes)
-    while shares.sum() < min(count, len(codes)):
+    while shares.sum() < min(count, sizes.sum()):
         shares[np.argmax(np.where(shares < sizes, exact - shares, -np.inf))] += 1
     while shares.sum() > max(count, floors.sum()):
         shares[np.argmax(np.where(shares > floors, shares, -1))] -= 1
-    chosen = [
-        _drawn(np.flatnonzero(codes == label), share, random) for label, share in enumerate(shares)
-    ]
-    return np.sort(np.concatenate(chosen))
+    return shares
 
 
 def _drawn(rows: np.ndarray, count: int, random: np.random.RandomState) -> np.ndarray:

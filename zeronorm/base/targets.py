@@ -72,7 +72,8 @@ class TargetUnits:
 
     def rows(self, training: NumericRows) -> NumericRows:
         """Return training rows with targets in these units."""
-        return replace(training, targets=self.numbers(training.targets))
+        everywhere = training.everywhere and training.everywhere.in_units(self)
+        return replace(training, targets=self.numbers(training.targets), everywhere=everywhere)
 
 
 def _middle_and_spread(

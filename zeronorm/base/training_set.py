@@ -29,7 +29,8 @@ class TrainingRows:
 
     Rows without weight are gone; ``rows`` are the indices of the others and ``data`` what they
     hold. ``codes`` are class numbers, ``targets`` labels as -1/+1 columns (one for two classes,
-    one per class beyond), ``cost`` is C times the weights.
+    one per class beyond), ``cost`` is C times the weights. ``everywhere`` are all rows, where these
+    are a sample whose costs stand for them (``dask/rows.py``): coefficients are solved on those.
     """
 
     rows: np.ndarray
@@ -38,6 +39,12 @@ class TrainingRows:
     targets: np.ndarray
     cost: np.ndarray
     kernel: Kernel
+    everywhere: Any = None
+
+    @property
+    def n_all(self) -> int:
+        """Number of rows that these stand for."""
+        return len(self.codes) if self.everywhere is None else self.everywhere.n_rows
 
     @property
     def output_cost(self) -> np.ndarray:
@@ -76,6 +83,7 @@ class TrainingRows:
             codes=self.codes[indices],
             targets=self.targets[indices],
             cost=self.cost[indices],
+            everywhere=None,
         )
 
     def sample(self, indices: np.ndarray) -> TrainingRows:

@@ -9,7 +9,7 @@ the training data (``learned/path.py``).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -165,6 +165,8 @@ class SparseSVC(LearnedMachine, KernelClassifier):
     >>> model.expansion_.n_products < len(SVC().fit(X, y).support_) / 5
     True
     """
+
+    _on_dask: ClassVar[str | None] = "DaskSparseSVC"
 
     def _losses(self, training: Any) -> Sequence[RowLoss]:
         return (SQUARED_HINGE,)

@@ -73,7 +73,7 @@ def settings_of(
     C_values: Sequence[float] = C_VALUES,
 ) -> list[Setting]:
     """Return what to choose from; "auto" is the simpler of the two where nothing else is."""
-    costs, kernels = costs_of(C, len(training.codes), C_values), kernels_of(gamma, training)
+    costs, kernels = costs_of(C, training.n_all, C_values), kernels_of(gamma, training)
     is_choosing = len(costs) * len(kernels) * len(losses) > 1 or chooses_terms
     widths = widths_of(metric, gamma, training, is_choosing)
     parts = [linear is True]

@@ -11,20 +11,21 @@ min_b W is convex in v with a second derivative of at least one, so that where b
 
 the certificate, for any loss that is convex and smooth (``losses.py``). While vectors move, a few
 steps are enough: one Gauss-Newton matrix, shared by the outputs, scales the variables of a descent.
-The last solution is by Newton's method, each output with its own matrix; W is quadratic wherever
-the same rows are within the margin, or outside the tube, so that few steps are needed.
+The last solution is by Newton's method (``certificate.py``), each output with its own matrix; W is
+quadratic wherever the same rows are within the margin, or outside the tube, so that few steps are
+needed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from zeronorm.arrays import (
-    at_least,
+    as_on,
     broadcast,
     cast,
     copied,
@@ -38,6 +39,7 @@ from zeronorm.arrays import (
     zeros,
 )
 from zeronorm.blocks import row_blocks
+from zeronorm.learned.certificate import RowSums, Sums, solve
 from zeronorm.learned.joint import JointModels, squared_norms
 from zeronorm.learned.kernel_sets import Rows, factors
 from zeronorm.solvers.lbfgs import minimise_together
@@ -53,27 +55,8 @@ KEPT, BLOCK = 2**23, 2**20
 #: many.
 DEVICE_KEPT, DEVICE_BLOCK = 2**28, 2**25
 
-#: Steps of the descent before Newton's method, most steps of that, most times one is halved, and
-#: the share of the slope by which the value must fall.
-STEPS, NEWTON_STEPS, HALVINGS, ARMIJO = 30, 50, 30, 1e-4
-
-#: Beyond so many columns the products of Newton's method are made in single precision, which is
-#: enough for a direction, until it finds none.
-FEW_COLUMNS = 128
-
-
-@dataclass
-class SecondOrder:
-    """Derivatives by weights and intercept of each output.
-
-    ``gradient`` (models, columns + 1, outputs), ``matrix`` (models, outputs, columns + 1, columns +
-    1), and of the second ones those by intercept and weights, and by intercept twice, of all rows.
-    """
-
-    gradient: Any
-    matrix: Any
-    mixed: Any
-    corner: Any
+#: Steps of the descent before Newton's method.
+STEPS = 30
 
 
 class Coefficients:
@@ -83,16 +66,21 @@ class Coefficients:
     ----------
     models : JointModels
         The models; their vectors and widths stay.
+    keeps : bool
+        Whether the features of few rows are kept; else they are made again each time.
     """
 
-    def __init__(self, models: JointModels) -> None:
+    def __init__(self, models: JointModels, *, keeps: bool = True) -> None:
         self.models, self.loss, self.inverse = models, models.form.loss, models.inverse()
         n, width = len(models.rows), max(1, self.n_columns)
         kept, block = (KEPT, BLOCK) if is_numpy(self.inverse) else (DEVICE_KEPT, DEVICE_BLOCK)
-        self.slices = list(row_blocks(n, max(1, min(n, block // (width * len(models))))))
+        # A block of rows takes memory for their features, and for the rows themselves.
+        widest = max(width * len(models), models.rows.n_features)
+        self.slices = list(row_blocks(n, max(1, min(n, block // widest))))
         self.kept: list[tuple[Rows, Any]] | None = None
-        if n * width * len(models) <= kept:
-            self.kept = list(self._made())
+        if keeps and n * width * len(models) <= kept:
+            # Once there are features, the rows themselves are not needed.
+            self.kept = [(replace(rows, X=None), features) for rows, features in self._made()]
 
     @property
     def n_columns(self) -> int:
@@ -158,7 +146,7 @@ class Coefficients:
         matrix = with_diagonal(matrix, 1.0)
         matrix[:, -1, -1] = 0.0
         for part, rows, features in self.blocks():
-            scores = transposed(point[:, :-1, :]) @ features + point[:, -1, :, None]
+            scores = _scores(point, features)
             is_active = xp.where(self.loss.is_curved(scores, rows.targets), rows.factors, 0.0)
             weight = self.models.cost[:, part] * xp.mean(is_active, axis=1)
             weight = weight + EVEN * self.models.cost[:, part]
@@ -190,66 +178,37 @@ class Coefficients:
         self.accept(transposed(inverse) @ xp.reshape(done.points, start.shape))
         return done.values
 
-    def newton_step(self, value: Any, point: Any, order: SecondOrder) -> tuple[Any, Any]:
-        """Take a Newton step for each output, halved until its value falls; values and point."""
-        xp, gradient = namespace(point), transposed(order.gradient)
-        step = xp.linalg.solve(order.matrix, gradient[..., None])[..., 0]
-        descent = xp.sum(step * gradient, axis=2)
-        length = xp.ones_like(descent)
-        for _ in range(HALVINGS):
-            trial = point - transposed(length[:, :, None] * step)
-            found = self.values(trial)
-            is_enough = found <= value - ARMIJO * length * descent
-            if bool(xp.all(is_enough)):
-                break
-            length = xp.where(is_enough, length, 0.5 * length)
-        has_fallen = found <= value
-        return xp.where(has_fallen, found, value), xp.where(has_fallen[:, None, :], trial, point)
-
-    def values(self, point: Any) -> Any:
-        """Objective of each output, (models, outputs)."""
-        xp = namespace(point)
-        total = 0.5 * xp.sum(point[:, :-1, :] ** 2, axis=1)
+    def losses(self, point: Any) -> Any:
+        """Loss of each output, (models, outputs)."""
+        total = 0.0
         for part, rows, features in self.blocks():
-            scores = transposed(point[:, :-1, :]) @ features + point[:, -1, :, None]
+            scores = _scores(point, features)
             total = total + self.loss.of_outputs(scores, rows, self.models.cost[:, part])
         return total
 
-    def second_order(self, point: Any, dtype: Any) -> SecondOrder:
-        """Differentiate the objective of each output twice; the products in this precision."""
-        xp, gradient = namespace(point), copied(point)
-        gradient[:, -1, :] = 0.0
-        mixed, corner = 0.0 * point[:, :-1, :], 0.0 * point[:, -1, :]
-        n_models, size, n_outputs = point.shape
-        matrix = zeros((n_models, n_outputs, size, size), point, np.float64)
-        matrix = with_diagonal(matrix, 1.0)
+    def sums(self, point: Any, dtype: Any) -> Sums:
+        """Losses of the outputs, and derivatives; second products in this precision."""
+        xp, found = namespace(point), Sums.nothing(point)
+        n_models, _, n_outputs = point.shape
         for part, rows, features in self.blocks():
-            scores = transposed(point[:, :-1, :]) @ features + point[:, -1, :, None]
-            weight, slope = self.loss.second_order(scores, rows, self.models.cost[:, part])
-            gradient[:, :-1, :] += features @ transposed(slope)
-            gradient[:, -1, :] += xp.sum(slope, axis=2)
-            mixed += features @ transposed(weight)
-            corner += xp.sum(weight, axis=2)
+            scores, cost = _scores(point, features), self.models.cost[:, part]
+            weight, slope = self.loss.second_order(copied(scores), rows, cost)
+            found.loss += self.loss.of_outputs(scores, rows, cost)
+            found.slope[:, :-1, :] += features @ transposed(slope)
+            found.slope[:, -1, :] += xp.sum(slope, axis=2)
+            found.mixed += features @ transposed(weight)
+            found.corner += xp.sum(weight, axis=2)
             columns = cast(features, dtype)
             for model in range(n_models):
                 for output in range(n_outputs):
                     squares = _weighted_squares(columns[model, :, :], weight[model, output, :])
-                    matrix[model, output, :-1, :-1] += cast(squares, matrix.dtype)
-        matrix[..., -1, :-1] = matrix[..., :-1, -1] = transposed(mixed)
-        matrix[..., -1, -1] = _with_curvature(corner)
-        return SecondOrder(gradient, matrix, mixed, corner)
+                    found.matrix[model, output, ...] += cast(squares, found.matrix.dtype)
+        return found
 
-    def gap(self, value: Any, order: SecondOrder) -> np.ndarray:
-        """Bound on the distance of each model from its minimum, as a share of its value.
 
-        With an intercept that is not quite the best, the bound is for the best one, by a step.
-        """
-        xp, gradient = namespace(value), order.gradient
-        by_intercept = gradient[:, -1, :] / _with_curvature(order.corner)
-        by_weights = gradient[:, :-1, :] - order.mixed * by_intercept[:, None, :]
-        total = at_least(xp.sum(value, axis=1), float(np.finfo(float).tiny))
-        own = 0.5 * xp.sum(by_intercept**2 * order.corner, axis=1)
-        return to_numpy((0.5 * squared_norms(by_weights) + own) / total)
+def _scores(point: Any, features: Any) -> Any:
+    """Decision values (models, outputs, rows) of weights and intercepts."""
+    return transposed(point[:, :-1, :]) @ features + point[:, -1, :, None]
 
 
 def _weighted_squares(columns: Any, weight: Any) -> Any:
@@ -260,34 +219,32 @@ def _weighted_squares(columns: Any, weight: Any) -> Any:
     return scaled @ scaled.T  # of a matrix and its own transpose BLAS makes a half
 
 
-def _with_curvature(corner: Any) -> Any:
-    """Return second derivatives by intercepts; one of no row within the margin has no slope."""
-    return corner + namespace(corner).where(corner > 0, 1e-12 * corner, 1.0)
-
-
 def solve_coefficients(models: JointModels, *, max_steps: int, tolerance: float) -> None:
     """Improve the coefficients of the models by a few steps."""
     models.values = Coefficients(models).descend(max_steps, tolerance)
 
 
-def certify(models: JointModels, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Solve the coefficients to a relative gap; objectives and the gaps reached come back."""
+def certify(
+    models: JointModels, tolerance: float, everywhere: RowSums | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Solve the coefficients to a relative gap; objectives and the gaps reached come back.
+
+    Parameters
+    ----------
+    models : JointModels
+        The models; they have the solution afterwards.
+    tolerance : float
+        Gap that is enough, as a share of the objective.
+    everywhere : RowSums, optional
+        All rows, where those of the models are a sample: the solution on the sample is where that
+        on all begins.
+    """
     problem = Coefficients(models)
     if problem.kept is not None:  # else each of its steps would make the features again
         problem.descend(STEPS, 0.0)
-    point = problem.point()
-    value = problem.values(point)
-    dtype: Any = np.float32 if problem.n_columns > FEW_COLUMNS else np.float64
-    order = problem.second_order(point, dtype)
-    for _ in range(NEWTON_STEPS):
-        before = value
-        value, point = problem.newton_step(value, point, order)
-        is_stuck = bool(namespace(value).all(value == before))
-        was_exact, dtype = dtype is np.float64, np.float64 if is_stuck else dtype
-        order = problem.second_order(point, dtype)
-        gap = problem.gap(value, order)
-        if (gap <= tolerance).all() or is_stuck and was_exact:
-            break
+    point, models.values, gap = solve(problem, problem.point(), tolerance)
+    if everywhere is not None:
+        there, models.values, gap = solve(everywhere, to_numpy(point), tolerance)
+        point = as_on(there, point)
     problem.accept(point)
-    models.values = to_numpy(value).sum(axis=1)
     return models.values, gap

@@ -187,9 +187,12 @@ class _Fit:
         costs = self.setting.C * self.training.cost[None]
         gammas = np.array([self.gamma])
         final = JointModels(source, self.setting.form, costs, gammas, exact, used)
-        value, gap = certify(final, tol)
+        everywhere = self.training.everywhere
+        if everywhere is not None:
+            everywhere = everywhere.of_models(final, self.units, self.setting.C)
+        value, gap = certify(final, tol, everywhere)
         objective = float(value[0])
-        self.record(final.size, len(source), objective)
+        self.record(final.size, self.training.n_all, objective)
         expansion = self.units.expansion(final, 0, objective)
         if self.span is not None:
             expansion = self.span.back(expansion)

@@ -51,6 +51,8 @@ class LearnedMachine(KernelMachine):
     device: str | None = None  # type: ignore[misc]
     verbose: int = 0
 
+    _learns_by_blocks: ClassVar[bool] = True
+
     #: Costs to choose from.
     _C_values: ClassVar[Sequence[float]] = C_VALUES
 
@@ -104,6 +106,8 @@ class LearnedMachine(KernelMachine):
 
     def _training_rows(self, X: Any, y: np.ndarray, sample_weight: Any) -> Any:
         found = super()._training_rows(X, y, sample_weight)
+        if isinstance(found, tuple):
+            _shrink(found[0])
         if not self._chooses_terms():
             check_terms(self.n_terms, X.shape[0])
         return found
@@ -182,3 +186,11 @@ class LearnedMachine(KernelMachine):
         again.metric, again.linear = setting.widths > 1, setting.linear
         again.n_init, again.verbose = 1, 0
         return again
+
+
+def _shrink(training: TrainingRows) -> None:
+    """Keep class numbers and signs in small integers: with many short rows they take most."""
+    training.codes = training.codes.astype(
+        np.min_scalar_type(-2 * len(np.bincount(training.codes)))
+    )
+    training.targets = training.targets.astype(np.int8)

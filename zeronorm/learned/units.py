@@ -12,7 +12,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from zeronorm.arrays import as_on, cast, double, dtype_on, is_numpy, namespace, take, to_numpy
+from zeronorm.arrays import (
+    as_on,
+    cast,
+    double,
+    dtype_on,
+    is_mapped,
+    is_numpy,
+    namespace,
+    take,
+    to_numpy,
+)
 from zeronorm.base.training_set import TrainingRows, learned_expansion
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
@@ -38,7 +48,7 @@ class Units:
         if kernel.name != "rbf" or sparse.issparse(training.data):
             return cls(factor, 0.0)  # no other kernel may be moved, and zeros must stay
         if is_numpy(training.data):
-            return cls(factor, np.asarray(training.data.mean(axis=0)))
+            return cls(factor, np.asarray(training.data.mean(axis=0, dtype=float)))
         total = namespace(training.data).sum(training.data, axis=0, dtype=double(training.data))
         return cls(factor, total / training.data.shape[0])
 
@@ -49,6 +59,8 @@ class Units:
     def rows(self, training: TrainingRows, indices: Any, dtype: Any) -> Rows:
         """Return some training rows in these units."""
         data = take(training.data, indices)
+        if sparse.issparse(data) and not isinstance(self.centre, float):
+            data = data.toarray()  # units of rows that were few enough to be plain arrays
         if sparse.issparse(data):
             data = data * self.factor
         else:
@@ -118,7 +130,10 @@ class SomeRows:
 
 
 def batch_source(training: TrainingRows, units: Units, dtype: Any) -> Any:
-    """All rows in the units of the learner: made once if they fit, else batch by batch."""
-    if np.prod(training.data.shape, dtype=float) <= KEPT:
+    """All rows in the units of the learner: made once if they fit, else batch by batch.
+
+    Of a file that is mapped into memory there is no copy.
+    """
+    if np.prod(training.data.shape, dtype=float) <= KEPT and not is_mapped(training.data):
         return units.rows(training, slice(None), dtype)
     return TrainingSource(training, units, dtype)

@@ -201,6 +201,7 @@ class SparseSVR(LearnedMachine, KernelRegressor):
     loss: str = "epsilon_insensitive"
 
     _C_values: ClassVar[Sequence[float]] = REGRESSION_COSTS
+    _on_dask: ClassVar[str | None] = "DaskSparseSVR"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -16,7 +16,7 @@ distributed = pytest.importorskip("distributed")
 def cluster():
     """Two processes of one thread each, on ports that nobody else has."""
     return distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     )
 
 

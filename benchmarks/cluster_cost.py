@@ -1,0 +1,109 @@
+"""The constants of ``zeronorm/dask/cost.py``, measured here: ``python -m benchmarks.cluster_cost``.
+
+No study of RESULTS.md: what it prints goes into docs/scaling.md, with the date and the machine.
+Times of rows are those of the processor, so that a machine that is shared does not spoil them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from typing import Any
+
+import numpy as np
+from scipy.optimize import nnls
+
+from zeronorm import SparseSVC
+from zeronorm.dask.cost import Work
+from zeronorm.dask.passes import summed
+from zeronorm.dask.rows import BlockProblem, ClassRows
+from zeronorm.learned.joint import Parameters
+from zeronorm.learned.settings import Setting
+from zeronorm.learned.units import Units
+
+#: Features, terms and outputs that are measured, and multiplications for each.
+FEATURES, TERMS, OUTPUTS, MUCH = (5, 20, 100), (8, 32, 128, 512), (1, 10), 4e8
+
+
+def block_seconds(d: int, m: int, o: int, rows: int) -> float:
+    """Processor seconds of the sums of one block, the least of three."""
+    random = np.random.RandomState(0)
+    X, y = random.randn(rows, d), random.randint(max(2, o), size=rows)
+    training, classes = SparseSVC()._training_rows(X, y, None)
+    parameters = Parameters(
+        random.randn(1, m, d),
+        np.zeros((1, m, o)),
+        np.zeros((1, o)),
+        np.zeros((1, 0, o)),
+        np.zeros((1, 1)),
+    )
+    coding = ClassRows(training.kernel, classes, np.ones(len(classes)))
+    form = Setting(1.0, training.kernel, 1).form
+    problem = BlockProblem(form, np.ones(1), parameters, None, Units.of(training), 1e-3, coding)
+    point = 0.1 * random.randn(1, m + 1, o)
+    found = []
+    for _ in range(3):
+        start = time.process_time()
+        problem.on_block(0, X, y, None).sums(point, np.float64)  # type: ignore[union-attr]
+        found.append(time.process_time() - start)
+    return min(found)
+
+
+def row_constants() -> tuple[np.ndarray, list[tuple[Any, ...]]]:
+    """Return the constants of a row, and what was measured beside what they say."""
+    parts, seconds, cases = [], [], []
+    for d, m, o in itertools.product(FEATURES, TERMS, OUTPUTS):
+        rows = int(np.clip(MUCH / (d * m + m * m * o), 2_000, 200_000))
+        cases.append((d, m, o, rows))
+        parts.append(Work(rows, d, m, o).parts())
+        seconds.append(block_seconds(d, m, o, rows) / rows)
+    # Relative errors count: a row with few terms is as important as one with many.
+    scaled = np.array(parts) / np.array(seconds)[:, None]
+    constants, _ = nnls(scaled, np.ones(len(seconds)))
+    said = np.array(parts) @ constants
+    table = [(*case, a, b) for case, a, b in zip(cases, seconds, said, strict=True)]
+    return constants, table
+
+
+def task_seconds(client: Any, blocks: int = 2000) -> float:
+    """Seconds a block of a pass in which nothing is done."""
+    summed(client, ((int, i) for i in range(64)), len)
+    start = time.perf_counter()
+    summed(client, ((int, i) for i in range(blocks)), len)
+    return (time.perf_counter() - start) / blocks
+
+
+def delayed_pass(client: Any, blocks: int, seconds: float) -> float:
+    """Seconds of a pass over blocks that each take so long, on workers that only wait."""
+    start = time.perf_counter()
+    summed(client, ((time.sleep, seconds) for _ in range(blocks)), len)
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    """Measure, and print."""
+    from distributed import Client
+
+    constants, table = row_constants()
+    print("a0..a6 (ns):", np.round(1e9 * constants, 2))
+    print("features terms outputs rows   ns a row: measured, by the constants")
+    for d, m, o, rows, measured, said in table:
+        print(f"{d:5} {m:5} {o:5} {rows:8} {1e9 * measured:10.0f} {1e9 * said:10.0f}")
+    for workers in (1, 2):
+        with Client(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as client:
+            print(workers, "workers: ms a task", 1e3 * task_seconds(client))
+    for workers in (4, 16, 64):
+        options = {"processes": False, "n_workers": workers, "threads_per_worker": 1}
+        with Client(dashboard_address=":0", **options) as client:
+            task = task_seconds(client, 500)
+            for blocks, seconds in ((64, 0.1), (256, 0.1), (640, 0.2)):
+                found = delayed_pass(client, blocks, seconds)
+                said = max(-(-blocks // workers) * seconds, blocks * task)
+                print(
+                    f"{workers} delayed workers, {blocks} blocks of {seconds} s, "
+                    f"{1e3 * task:.1f} ms a task: {found:.2f} s, predicted {said:.2f} s"
+                )
+
+
+if __name__ == "__main__":
+    main()

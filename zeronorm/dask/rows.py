@@ -1,0 +1,344 @@
+"""All rows of a Dask collection as the learner sees them: a sample of them, and sums over all.
+
+Vectors are learned from a sample that is drawn across all blocks: of every class in proportion, and
+its fair share at least (``base/sampling.py``). Which rows these are does not depend on how blocks
+are cut. Each counts for as many as it stands for. The coefficients are solved on every row
+(``learned/certificate.py``); what that takes are sums over the blocks (``passes.py``), and on a
+block they are those of rows in memory (``learned/coefficients.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from distributed import Client
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.random import sample_without_replacement
+
+from zeronorm.arrays import to_numpy
+from zeronorm.base.labels import signed_targets
+from zeronorm.base.sampling import class_shares
+from zeronorm.base.targets import NumericRows, TargetUnits, numeric_targets
+from zeronorm.base.training_set import TrainingRows
+from zeronorm.dask.blocks import Blocks, check_length, plain_rows, plain_weights
+from zeronorm.dask.passes import sent, summed
+from zeronorm.kernels import Kernel
+from zeronorm.learned.certificate import Sums
+from zeronorm.learned.coefficients import Coefficients
+from zeronorm.learned.joint import Form, JointModels, Parameters, Used
+from zeronorm.learned.units import TrainingSource, Units
+
+
+class Target(Protocol):
+    """What is learned of a row: its class, or numbers."""
+
+    def plain(self, index: int, y: Any, n_rows: int) -> np.ndarray:
+        """Return the targets of a block, checked."""
+
+    def groups(self, y: np.ndarray) -> np.ndarray:
+        """Return what a sample has to have of: labels of the rows, or zeros."""
+
+
+class Labels:
+    """Class labels of any type."""
+
+    def plain(self, index: int, y: Any, n_rows: int) -> np.ndarray:
+        """Return the labels of a block."""
+        labels = np.asarray(y)
+        if labels.ndim == 2 and labels.shape[1] == 1:
+            labels = labels[:, 0]
+        check_length(index, "y", len(labels), n_rows)
+        try:
+            if n_rows:
+                check_classification_targets(labels)
+        except ValueError as error:
+            raise ValueError(f"Block {index} of y: {error}") from None
+        return labels
+
+    def groups(self, y: np.ndarray) -> np.ndarray:
+        """Return the labels."""
+        return y
+
+
+class Numbers:
+    """Numbers, of one target or several."""
+
+    def plain(self, index: int, y: Any, n_rows: int) -> np.ndarray:
+        """Return the numbers of a block."""
+        check_length(index, "y", len(y), n_rows)
+        numbers = numeric_targets(np.asarray(y)) if n_rows else np.asarray(y, dtype=float)
+        if not np.isfinite(numbers).all():
+            raise ValueError(f"Block {index} of y: every number must be finite.")
+        return numbers
+
+    def groups(self, y: np.ndarray) -> np.ndarray:
+        """Return zeros: there are no classes."""
+        return np.zeros(len(y), dtype=int)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What all blocks say first: groups, rows that count (blocks x groups), weights of each."""
+
+    groups: np.ndarray
+    counts: np.ndarray
+    totals: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that count."""
+        return int(self.counts.sum())
+
+
+def find_facts(client: Client, blocks: Blocks, target: Target) -> Facts:
+    """Look at every row once; ValueError, in a sentence, if one cannot be learned from."""
+    found = summed(client, blocks.calls(_block_facts, target), _joined)
+    groups = np.unique(np.concatenate([labels for _, labels, _, _ in found]))
+    counts = np.zeros((len(blocks), len(groups)), dtype=np.int64)
+    totals = np.zeros(len(groups))
+    for index, labels, count, weight in found:
+        places = np.searchsorted(groups, labels)
+        counts[index, places] = count
+        totals[places] += weight
+    if not counts.any():
+        raise ValueError("There is no row that counts: X is empty, or all weights are zero.")
+    return Facts(groups, counts, totals)
+
+
+def _block_facts(target: Target, index: int, X: Any, y: Any, weight: Any = None) -> list[Any]:
+    data = plain_rows(index, X)
+    weight = plain_weights(index, weight, data.shape[0])
+    groups = target.groups(target.plain(index, y, data.shape[0]))[weight > 0]
+    labels, codes = np.unique(groups, return_inverse=True)
+    totals = np.bincount(codes, weights=weight[weight > 0], minlength=len(labels))
+    return [(index, labels, np.bincount(codes, minlength=len(labels)), totals)]
+
+
+def _joined(parts: list[list[Any]]) -> list[Any]:
+    return [entry for part in parts for entry in part]
+
+
+@dataclass
+class Sample:
+    """Rows with labels and weights; the weights of a class sum to those of all its rows."""
+
+    X: Any
+    y: np.ndarray
+    weight: np.ndarray
+
+
+def take_sample(
+    client: Client,
+    blocks: Blocks,
+    target: Target,
+    facts: Facts,
+    count: int,
+    random: np.random.RandomState,
+) -> Sample:
+    """Draw rows across all blocks, or take all, in their order, if they are no more than that."""
+    wanted = _draw(facts, count, random)
+    calls = (
+        call
+        for index in sorted(wanted)
+        for call in blocks.calls(_block_sample, target, facts.groups, wanted[index], of=[index])
+    )
+    parts = summed(client, calls, _joined)
+    X, y, weight = zip(*parts, strict=True)
+    stack = sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.concatenate(X)
+    labels, weights = np.concatenate(y), np.concatenate(weight)
+    if len(labels) < facts.n_rows:
+        codes = np.searchsorted(facts.groups, target.groups(labels))
+        weights = weights / np.bincount(codes, weights=weights)[codes] * facts.totals[codes]
+    return Sample(stack, labels, weights)
+
+
+def _draw(facts: Facts, count: int, random: np.random.RandomState) -> dict[int, list[np.ndarray]]:
+    """Which rows to take: of each block and group, numbers among its rows in this block."""
+    sizes = facts.counts.sum(axis=0)
+    shares = sizes if sizes.sum() <= count else class_shares(sizes, count)
+    n_blocks, n_groups = facts.counts.shape
+    wanted: dict[int, list[np.ndarray]] = {}
+    for group, (size, share) in enumerate(zip(sizes, shares, strict=True)):
+        drawn = np.arange(size)
+        if share < size:
+            drawn = np.sort(sample_without_replacement(size, share, random_state=random))
+        ends = np.cumsum(facts.counts[:, group])
+        places = np.searchsorted(ends, drawn, side="right")
+        for index in np.unique(places).tolist():
+            start = ends[index] - facts.counts[index, group]
+            own = wanted.setdefault(index, [np.zeros(0, dtype=np.int64)] * n_groups)
+            own[group] = drawn[places == index] - start
+    return wanted
+
+
+def _block_sample(
+    target: Target,
+    groups: np.ndarray,
+    ranks: list[np.ndarray],
+    index: int,
+    X: Any,
+    y: Any,
+    weight: Any = None,
+) -> list[Any]:
+    data = plain_rows(index, X)
+    weight = plain_weights(index, weight, data.shape[0])
+    labels = target.plain(index, y, data.shape[0])
+    codes = np.searchsorted(groups, target.groups(labels))
+    chosen = [
+        np.flatnonzero((codes == group) & (weight > 0))[own]
+        for group, own in enumerate(ranks)
+        if len(own)
+    ]
+    rows = np.sort(np.concatenate(chosen))
+    return [(data[rows], labels[rows], weight[rows])]
+
+
+@dataclass(frozen=True)
+class ClassRows:
+    """How rows with labels become training rows."""
+
+    kernel: Kernel
+    classes: np.ndarray
+    class_weight: np.ndarray
+
+    target = Labels()
+
+    def training(self, data: Any, y: np.ndarray, weight: np.ndarray) -> TrainingRows:
+        """Return training rows of unit cost."""
+        codes = np.searchsorted(self.classes, y)
+        targets = signed_targets(codes, len(self.classes))
+        cost = weight * self.class_weight[codes]
+        return TrainingRows(np.arange(len(codes)), data, codes, targets, cost, self.kernel)
+
+
+@dataclass(frozen=True)
+class NumberRows:
+    """How rows with numbers become training rows."""
+
+    kernel: Kernel
+    units: TargetUnits | None = None
+
+    target = Numbers()
+
+    def training(self, data: Any, y: np.ndarray, weight: np.ndarray) -> NumericRows:
+        """Return training rows of unit cost."""
+        rows = np.arange(len(weight))
+        codes = np.zeros(len(weight), dtype=np.intp)
+        training = NumericRows(rows, data, codes, y, weight, self.kernel)
+        return training if self.units is None else self.units.rows(training)
+
+
+@dataclass(frozen=True)
+class AllRows:
+    """All rows, wherever they are; training rows that are a sample of them know them."""
+
+    client: Client
+    blocks: Blocks
+    n_rows: int
+    coding: Any
+
+    def in_units(self, units: TargetUnits) -> AllRows:
+        """Return the rows with targets in other units."""
+        return replace(self, coding=replace(self.coding, units=units))
+
+    def of_models(self, models: JointModels, units: Units, C: float) -> DaskSums:
+        """Return the rows as the solver of the coefficients of a model sees them."""
+        arrays = [to_numpy(array) for array in models.parameters.arrays()]
+        used = models.used
+        if used is not None:
+            used = Used(to_numpy(used.kernel), to_numpy(used.linear))
+        centre = units.centre if isinstance(units.centre, float) else to_numpy(units.centre)
+        problem = BlockProblem(
+            models.form,
+            to_numpy(models.gamma),
+            Parameters(*arrays),
+            used,
+            replace(units, centre=centre),
+            C,
+            self.coding,
+        )
+        return DaskSums(self.client, self.blocks, problem)
+
+
+@dataclass(frozen=True)
+class BlockProblem:
+    """The problem of the coefficients, but for the rows."""
+
+    form: Form
+    gamma: np.ndarray
+    parameters: Parameters
+    used: Used | None
+    units: Units
+    C: float
+    coding: Any
+
+    def on_block(self, index: int, X: Any, y: Any, weight: Any) -> Coefficients | None:
+        """Return the problem on a block; None if no row of it counts."""
+        data = plain_rows(index, X)
+        n_rows = data.shape[0]
+        weight, y = plain_weights(index, weight, n_rows), self.coding.target.plain(index, y, n_rows)
+        counts = weight > 0
+        if not counts.any():
+            return None
+        if not counts.all():
+            data, y, weight = data[counts], y[counts], weight[counts]
+        source = TrainingSource(self.coding.training(data, y, weight), self.units)
+        cost = self.C * source.training.cost[None]
+        models = JointModels(source, self.form, cost, self.gamma, self.parameters, self.used)
+        return Coefficients(models, keeps=False)
+
+
+class DaskSums:
+    """Sums over all rows, for Newton's method: a pass over the blocks each.
+
+    Parameters
+    ----------
+    client : Client
+        The cluster.
+    blocks : Blocks
+        The rows.
+    problem : BlockProblem
+        The model.
+    """
+
+    def __init__(self, client: Client, blocks: Blocks, problem: BlockProblem) -> None:
+        self.client, self.blocks = client, blocks
+        self.problem = sent(client, problem)
+
+    def losses(self, point: np.ndarray) -> np.ndarray:
+        """Loss of each output (models, outputs) at weights and intercepts."""
+        calls = self.blocks.calls(_block_losses, self.problem, sent(self.client, point))
+        return summed(self.client, calls, _added_losses)
+
+    def sums(self, point: np.ndarray, dtype: Any) -> Sums:
+        """Losses and their derivatives, second products in this precision."""
+        at = sent(self.client, (point, dtype))
+        return summed(self.client, self.blocks.calls(_block_sums, self.problem, at), _added_sums)
+
+
+def _block_losses(
+    problem: BlockProblem, point: np.ndarray, index: int, X: Any, y: Any, weight: Any = None
+) -> np.ndarray:
+    here = problem.on_block(index, X, y, weight)
+    return np.zeros((point.shape[0], point.shape[2])) if here is None else here.losses(point)
+
+
+def _added_losses(parts: list[np.ndarray]) -> np.ndarray:
+    return np.sum(parts, axis=0)
+
+
+def _block_sums(
+    problem: BlockProblem, at: tuple[Any, Any], index: int, X: Any, y: Any, weight: Any = None
+) -> Sums:
+    here, (point, dtype) = problem.on_block(index, X, y, weight), at
+    return Sums.nothing(point) if here is None else here.sums(point, dtype)
+
+
+def _added_sums(parts: list[Sums]) -> Sums:
+    total = Sums.nothing(parts[0].slope)  # what came from workers may be read by others
+    for part in parts:
+        total += part
+    return total
