@@ -286,7 +286,7 @@ def test_bad_input_is_said_in_a_sentence(client, case):
 
 def test_bad_targets_are_said_in_a_sentence(client):
     X, _ = rows()
-    with pytest.raises(ValueError, match="Block 2 of y: every number must be finite"):
+    with pytest.raises(ValueError, match="Block 2 of y: y contains NaN"):
         SVR().fit(*blocks(X, with_nan(X)[:, 1]))
 
 

@@ -8,8 +8,11 @@ from sklearn.base import BaseEstimator
 
 import zeronorm
 
-#: What a file of a selector holds, and steps of the command line: not meant to be fitted.
+#: What a file of a selector holds, and steps of the command line: not meant to be fitted. Those of
+#: Dask take its collections, and have tests of their own.
 INTERNAL = {
+    "zeronorm.dask.sparse_svc",
+    "zeronorm.dask.sparse_svr",
     "zeronorm.feature_selection.selected",
     "zeronorm.tables.comparison",
     "zeronorm.tables.model",

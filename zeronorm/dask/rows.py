@@ -69,10 +69,10 @@ class Numbers:
     def plain(self, index: int, y: Any, n_rows: int) -> np.ndarray:
         """Return the numbers of a block."""
         check_length(index, "y", len(y), n_rows)
-        numbers = numeric_targets(np.asarray(y)) if n_rows else np.asarray(y, dtype=float)
-        if not np.isfinite(numbers).all():
-            raise ValueError(f"Block {index} of y: every number must be finite.")
-        return numbers
+        try:
+            return numeric_targets(np.asarray(y)) if n_rows else np.asarray(y, dtype=float)
+        except ValueError as error:
+            raise ValueError(f"Block {index} of y: {error}") from None
 
     def groups(self, y: np.ndarray) -> np.ndarray:
         """Return zeros: there are no classes."""
