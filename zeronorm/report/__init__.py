@@ -11,6 +11,8 @@ _PLACES = {
     "SparsityPathDisplay": "displays",
     "describe": "description",
     "explain": "explanation",
+    "make_report": "facts",
+    "write_html": "facts",
 }
 
 __all__ = sorted(_PLACES)

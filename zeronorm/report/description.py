@@ -58,7 +58,8 @@ def describe(
         It prints as text; ``facts`` is a plain dictionary with
 
         - ``terms``: of each kernel term its ``place`` in original units (of a category the nearest
-          level), the ``weight`` in each output and, with X, the ``nearest`` rows, its ``share``
+          level), the ``weight`` in each output and, with X, whether a number is beyond those of
+          all rows (``is_beyond``: learned vectors may be), the ``nearest`` rows, its ``share``
           (how far its contribution strays from its mean, of all such), and for classes what
           part of the predictions ``changes`` if the mean stands in its place;
         - ``linear``: the linear part by column, most important first: the change for one unit of
@@ -171,6 +172,7 @@ def _terms(description: Description, order: list[int], seen: _Seen | None) -> li
     if seen is None or not terms:
         return sorted(terms, key=lambda term: -max(map(abs, term["weight"])))
     _add_nearest(description, terms, seen)
+    _mark_beyond(description, terms, seen)
     if description.kind == "density":
         return sorted(terms, key=lambda term: -term["weight"][0])
     _add_shares(description, terms, seen.Z)
@@ -204,6 +206,21 @@ def _add_nearest(description: Description, terms: list[dict[str, Any]], seen: _S
             }
             for i in nearest
         ]
+
+
+def _mark_beyond(description: Description, terms: list[dict[str, Any]], seen: _Seen) -> None:
+    """Mark numbers of places that are beyond those of all rows, as learned vectors may be."""
+    ends = {}
+    for place, column in enumerate(description.columns):
+        known = [row[place] for row in seen.rows if isinstance(row[place], float)]
+        if known:
+            ends[column.name] = min(known), max(known)
+    for term in terms:
+        for entry in term.get("place", []):
+            if "value" in entry and entry["column"] in ends:
+                low, high = ends[entry["column"]]
+                slack = 1e-9 * max(abs(low), abs(high))  # a row's own value, after rounding
+                entry["is_beyond"] = not low - slack <= entry["value"] <= high + slack
 
 
 def _add_shares(description: Description, terms: list[dict[str, Any]], Z: np.ndarray) -> None:

@@ -16,7 +16,7 @@ from rich.console import Console
 from zeronorm import __version__
 from zeronorm.base.placement import check_device
 from zeronorm.base.progress import progress_bar
-from zeronorm.tables import exporting, showing
+from zeronorm.tables import exporting, reporting, showing
 from zeronorm.tables.comparison import Plan, Rows, compare
 from zeronorm.tables.ending import clean_end, one_sentence_errors, print_notes, screen
 from zeronorm.tables.interruption import ignore_signals, start_workers
@@ -86,6 +86,7 @@ def fit(
     out: Annotated[
         Path | None, typer.Option(metavar="MODEL.json", help="Where to save the sparse model.")
     ] = None,
+    report: reporting.ReportFile = None,
     folds: Folds = 5,
     terms: Annotated[
         int | None,
@@ -110,6 +111,9 @@ def fit(
         _check_device(device)
         if out is not None:
             _check_out(out, data)
+        if report is not None:
+            reporting.check_ending(report)
+            _check_out(report, data, *([out] if out else []))
         table, classes = _training_rows(data, target, folds)
         columns, notes = infer_columns(table, leave_out={target, *drop}, as_category=category)
         print_notes(notes)
@@ -117,20 +121,28 @@ def fit(
         _check_terms(terms, len(rows.y), folds)
         with _progress("choosing and fitting") as update:
             start_workers(n_jobs)
-            plan = Plan(folds, n_jobs, random_state, terms or "auto", device)
+            plan = Plan(folds, n_jobs, random_state, terms or "auto", device, report is not None)
             results = compare(rows, plan, update)
         models = [
             TableModel.of_classes(target, classes.classes, r.final.encoder, r.final.classifier)
             for r in results
         ]
         print_notes(note for r in results for note in r.final.notes)
+        title = f"{data.name}: {target}"
         with screen():
-            title = f"{data.name}: {target}"
             Console().print(comparison_table(results, models, classes, title, plan))
+        text = ""
+        if report is not None:
+            parts = (results, models, table, classes, title, plan)
+            text = reporting.report_text(report, *parts)
         if out is not None:
             ignore_signals()
             models[-1].save(out)
             print_notes([f"Saved {results[-1].name} as {out}."])
+        if report is not None:
+            ignore_signals()
+            save_text(report, text)
+            print_notes([f"Wrote {report}."])
 
 
 @app.command()
