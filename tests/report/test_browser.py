@@ -50,17 +50,27 @@ const found = {
   width: innerWidth, scroll: document.documentElement.scrollWidth,
   isDark: matchMedia("(prefers-color-scheme: dark)").matches, colours: colours(document.body),
 };
-const note = document.createElement("pre");
-note.id = "probe";
-note.textContent = JSON.stringify(found);
-document.body.append(note);
+parent.postMessage(JSON.stringify(found), "*");
+</script>"""
+
+#: Headless windows are no narrower than 500 pixels, frames are.
+FRAME = """<!DOCTYPE html><iframe style="width:WIDTHpx;height:900px;border:0"></iframe><script>
+addEventListener("message", (event) => {
+  const note = document.createElement("pre");
+  note.id = "probe";
+  note.textContent = event.data;
+  document.body.append(note);
+});
+document.querySelector("iframe").srcdoc = PAGE;
 </script>"""
 
 
-def open_page(text, folder, *options):
+def open_page(text, folder, *options, width):
     """Return what the probe found."""
+    text = text.replace("<head>", "<head>" + LISTEN).replace("</body>", PROBE + "</body>")
+    page = json.dumps(text).replace("<", "\\u003c")
     path = folder / "page.html"
-    path.write_text(text.replace("<head>", "<head>" + LISTEN).replace("</body>", PROBE + "</body>"))
+    path.write_text(FRAME.replace("WIDTH", str(width)).replace("PAGE", page))
     command = [
         BROWSER,
         "--headless",
@@ -68,7 +78,8 @@ def open_page(text, folder, *options):
         "--disable-gpu",
         f"--user-data-dir={folder}/p",
     ]
-    command += ["--virtual-time-budget=5000", *options, "--dump-dom", path.as_uri()]
+    command += ["--window-size=1300,900", "--virtual-time-budget=5000"]
+    command += [*options, "--dump-dom", path.as_uri()]
     dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
     return json.loads(unescape(re.search(r'<pre id="probe">(.*?)</pre>', dom, re.S)[1]))
 
@@ -89,7 +100,7 @@ def test_sliders_run_the_model(tmp_path):
     X, y = load_iris(return_X_y=True, as_frame=True)
     model = SparseSVC(random_state=0).fit(X, y)
     report = make_report(model, X, y)
-    found = open_page(report.to_html(), tmp_path, "--window-size=1200,900")
+    found = open_page(report.to_html(), tmp_path, width=1200)
     assert found["problems"] == [] and found["requests"] == []
     row = [entry["start"] for entry in report.facts["inputs"]]
     before = None
@@ -116,8 +127,8 @@ def test_hostile_names_narrow_and_dark(tmp_path):
     model = type(fitted)([*fitted.steps[:-1], ("last", SparseSVC(2, random_state=0))])
     model.fit(frame, labels)
     report = make_report(model, frame, labels, title=f"{HOSTILE[3]} <script>alert(3)</script>")
-    options = "--window-size=400,900", "--blink-settings=preferredColorScheme=0"
-    found = open_page(report.to_html(), tmp_path, *options)
+    dark = "--blink-settings=preferredColorScheme=0"
+    found = open_page(report.to_html(), tmp_path, dark, width=400)
     assert found["problems"] == [] and found["requests"] == []
     assert found["width"] == 400 and found["scroll"] <= 400
     assert found["isDark"] and contrast(found["colours"]) > 7
