@@ -8,7 +8,9 @@ from typing import Any
 #: Where the public names are; they are imported when first used, for ``import zeronorm`` to be
 #: quick.
 _PLACES = {
+    "ContributionsDisplay": "contributions_display",
     "SparsityPathDisplay": "displays",
+    "TermsDisplay": "terms_display",
     "describe": "description",
     "explain": "explanation",
     "make_report": "facts",
