@@ -1,6 +1,7 @@
 """Models in words: original units, nearest rows, shares; one decision split up."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -174,7 +175,7 @@ def test_a_row_may_come_in_many_forms(iris, pipeline):
 
 def test_probabilities_and_saved_models(iris, tmp_path):
     X, y = iris
-    model = SparseSVC(random_state=0).fit(X, y)
+    model = SparseSVC(2, cv=3, n_init=1, random_state=0).fit(X, y)
     found = explain(model, X.iloc[0]).facts["probabilities"]
     assert_allclose(list(found.values()), model.predict_proba(X.iloc[:1])[0])
     save(model, tmp_path / "model.json")
@@ -233,3 +234,14 @@ def test_pandas_gaps_are_missing():
     rows = pd.DataFrame([case.rows[0]], columns=case.names)
     rows.loc[0, "size"] = pd.NA
     assert explain(case.model, rows).facts["row"]["size"] is None
+
+
+def test_the_example_of_the_guide_runs(tmp_path, monkeypatch, capsys):
+    guide = Path(__file__).parents[2] / "docs" / "guide.md"
+    section = guide.read_text().split("## Explain a model")[1]
+    code = section.split("```python")[1].split("```")[0]
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "guide", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "petal width (cm)" in printed and "By column" in printed
+    assert "<h2>Try it</h2>" in (tmp_path / "report.html").read_text()

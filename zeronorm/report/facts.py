@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from zeronorm.report.measurement import (
 from zeronorm.report.places import features_by_column
 from zeronorm.report.rows import described, features_of, outputs_of, raw_rows
 from zeronorm.report.verdict import verdict
-from zeronorm.report.wording import Facts, plain, plural
+from zeronorm.report.wording import Facts, output_names, plain, plural
 
 #: A module larger than this, in characters, does not go into the page; the page stays below 1 MB.
 MOST_CODE = 600_000
@@ -166,6 +167,7 @@ def make_report(
         "how": how or _how(measured),
         "model": found,
         "inputs": _inputs(model, description, X),
+        "scores": _score_names(description),
         "decision_range": _decision_range(model, description, X),
         "versions": {
             "zeronorm": __version__,
@@ -180,6 +182,9 @@ def make_report(
 
 def _measured(description: Description, answers: Answers, y: Any) -> dict[str, Any]:
     if description.is_classifier:
+        rule = description.decision.rule
+        if rule.is_pairs and rule.n_classes > 2 and description.votes is None:
+            answers = replace(answers, scores=None)  # of pairs, which are no scores of classes
         return classification_facts(answers, y, description.labels)
     if description.kind == "number":
         return regression_facts(answers, y)
@@ -236,6 +241,13 @@ def _inputs(model: Any, description: Description, X: Any) -> list[dict[str, Any]
             }
         found.append(entry)
     return found
+
+
+def _score_names(description: Description) -> list[str]:
+    """Return what each decision value speaks for: classes where the outputs are pairs that vote."""
+    if description.votes is not None:
+        return [str(label) for label in description.labels]
+    return output_names(description)
 
 
 def _decision_range(model: Any, description: Description, X: Any) -> list[float]:

@@ -326,12 +326,10 @@ def _control(place: int, entry: dict[str, Any]) -> str:
 
 def _script(facts: dict[str, Any], code: str) -> str:
     model = facts["model"]
-    names = [f"decision value of {name}" for name in model["outputs"]]
-    if model["kind"] == "number":
-        names = model["outputs"]
-    elif len(model["labels"]) > 2:
-        names = [f"decision value of {label}" for label in model["labels"]]
-    start = [None if e["start"] is None else e["start"] for e in facts["inputs"]]
+    names = facts["scores"]
+    if model["kind"] == "classes":
+        names = [f"decision value of {name}" for name in names]
+    start = [entry["start"] for entry in facts["inputs"]]
     return SLIDERS.substitute(
         code=code,
         start=literal(start),

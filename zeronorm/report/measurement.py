@@ -157,8 +157,6 @@ def _curves(
         return []
     columns = scores.reshape(len(codes), -1)
     places = {1: 0} if len(labels) == 2 else {place: place for place in range(len(labels))}
-    if columns.shape[1] != len(places):  # pairs of classes that vote have no scores of classes
-        return []
     found = []
     for place, column in list(places.items())[:CURVES]:
         is_class = codes == place

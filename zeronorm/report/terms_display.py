@@ -140,7 +140,8 @@ class TermsDisplay:
             sizes = (60 + 200 * sizes / sizes.max()) * min(1.0, 20 / len(sizes))
             style = {"marker": "*", "color": "white", "edgecolors": "black", "zorder": 3}
             ax.scatter(*self.terms.T, s=sizes, label="terms", **style)
-        ax.set(xlabel=self.names[0], ylabel=self.names[1])
+        first, second = (name.replace("$", r"\$") for name in self.names)
+        ax.set(xlabel=first, ylabel=second)
         ax.legend(fontsize="small")
         self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -85,7 +85,7 @@ def explanation_text(facts: dict[str, Any], most: int = MOST) -> str:
         lines.append(f"Prediction: {facts['prediction']}.")
     lines += [facts["meaning"], f"Decision value ({split['output']}): {signed(split['value'])}", ""]
     lines.append(f"By column, compared with {facts['compared_with']}:")
-    pairs = [("there", split["reference"])] + [
+    pairs = [("(reference)", split["reference"])] + [
         (f"{entry['column']} = {cell_text(entry['cell'])}", entry["share"])
         for entry in split["columns"]
     ]
