@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from tests.export.cases import HOSTILE, get, mixed_frame
 from zeronorm import RelevanceVectorClassifier
-from zeronorm.report import make_report, write_html
+from zeronorm.report import explain, make_report, write_html
 from zeronorm.report.measurement import Answers, joined
 from zeronorm.report.svg import Series, chart, ticks
 from zeronorm.report.verdict import verdict
@@ -246,3 +246,21 @@ def test_bad_reports_of_the_command_line(table):
     ):
         found = fit(table, "--report", table / name)
         assert found.exit_code == 2 and sentence in found.stderr.replace("\n", " ")
+
+
+def test_typical_decisions_are_explained(two):
+    model, X, y = two
+    examples = make_report(model, X, y).facts["examples"]
+    assert [example["title"] for example in examples] == ["A typical 0", "A typical 1"]
+    for label, example in enumerate(examples):
+        row, split = X[example["row"]], example["split"]
+        assert model.predict([row])[0] == label
+        assert split == explain(model, row, X).facts["outputs"][0]
+        members = model.decision_function(X[model.predict(X) == label])
+        assert split["value"] == pytest.approx(np.sort(members)[len(members) // 2])
+    iris, species = load_iris(return_X_y=True)
+    votes = make_report(SVC().fit(iris, species), iris).facts["examples"]
+    assert [example["title"] for example in votes] == [f"A typical {c}" for c in range(3)]
+    numbers = make_report(SVR().fit(iris, iris[:, 0]), iris).facts["examples"]
+    values = [example["split"]["value"] for example in numbers]
+    assert values == sorted(values) and len(values) == 3

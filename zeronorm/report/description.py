@@ -11,11 +11,10 @@ from zeronorm.export.description import Description, Lookup
 from zeronorm.report.attribution import shares
 from zeronorm.report.places import columns_used, features_by_column, place_of
 from zeronorm.report.rows import (
-    check_finite,
+    Seen,
     described,
-    features_of,
+    look_at,
     outputs_of,
-    raw_rows,
     squared_distances,
     term_values,
     typical,
@@ -102,26 +101,16 @@ def describe(
     order = _order(description)
     seen = None
     if X is not None:
-        rows, taken = raw_rows(model, description, X)
-        Z = features_of(description, rows)
-        check_finite(description, Z)
-        seen = _Seen(rows, taken, Z)
-        facts |= {"n_rows": len(rows), "row_word": "line" if isinstance(X, Table) else "row"}
+        seen = look_at(model, description, X)
+        facts |= {"n_rows": len(seen.rows), "row_word": "line" if isinstance(X, Table) else "row"}
         if description.kind != "density":
-            facts["columns"] = column_importance(description, Z)
+            facts["columns"] = column_importance(description, seen.Z)
             names = [column.name for column in description.columns]
             order = [names.index(entry["column"]) for entry in facts["columns"]]
     facts["terms"] = _terms(description, order, seen)
     facts["linear"] = _linear(description)
     facts["metric"] = _metric(description)
     return ModelDescription(facts)
-
-
-class _Seen:
-    """Rows that were looked at: raw, which they are, and their features."""
-
-    def __init__(self, rows: list[list[Any]], taken: np.ndarray, Z: np.ndarray) -> None:
-        self.rows, self.taken, self.Z = rows, taken, Z
 
 
 def column_importance(description: Description, Z: np.ndarray) -> list[dict[str, Any]]:
@@ -156,7 +145,7 @@ def _order(description: Description) -> list[int]:
     return sorted(groups, key=lambda column: -importance[groups[column]].max())
 
 
-def _terms(description: Description, order: list[int], seen: _Seen | None) -> list[dict[str, Any]]:
+def _terms(description: Description, order: list[int], seen: Seen | None) -> list[dict[str, Any]]:
     function = description.function
     terms: list[dict[str, Any]] = [
         {"term": number, "weight": plain(weights)}
@@ -190,7 +179,7 @@ def _factor(description: Description, place: int, power: int) -> str:
     return name if power == 1 else f"{name}^{power}"
 
 
-def _add_nearest(description: Description, terms: list[dict[str, Any]], seen: _Seen) -> None:
+def _add_nearest(description: Description, terms: list[dict[str, Any]], seen: Seen) -> None:
     function = description.function
     if function.points is None:
         return
@@ -208,7 +197,7 @@ def _add_nearest(description: Description, terms: list[dict[str, Any]], seen: _S
         ]
 
 
-def _mark_beyond(description: Description, terms: list[dict[str, Any]], seen: _Seen) -> None:
+def _mark_beyond(description: Description, terms: list[dict[str, Any]], seen: Seen) -> None:
     """Mark numbers of places that are beyond those of all rows, as learned vectors may be."""
     ends = {}
     for place, column in enumerate(description.columns):

@@ -14,9 +14,9 @@ from zeronorm.report.rows import (
     check_finite,
     described,
     features_of,
+    look_at,
     outputs_of,
     raw_row,
-    raw_rows,
     term_values,
     typical,
 )
@@ -98,16 +98,15 @@ def explain(
     assert origin is not None
     reference, compared = origin, "what the model's own features call zero"
     if X is not None:
-        others, _ = raw_rows(model, description, X)
-        Z = features_of(description, others)
-        check_finite(description, Z)
-        reference, compared = typical(description, Z), f"the typical row of {len(others)}"
-    return Explanation(_facts(description, cells, z, reference) | {"compared_with": compared})
+        Z = look_at(model, description, X).Z
+        reference, compared = typical(description, Z), f"the typical row of {len(Z)}"
+    return Explanation(explained(description, cells, z, reference) | {"compared_with": compared})
 
 
-def _facts(
+def explained(
     description: Description, cells: list[Any], z: np.ndarray, reference: np.ndarray
 ) -> dict[str, Any]:
+    """Return the facts on one row: its cells, its features (one row) and those of the reference."""
     values = outputs_of(description, z)
     facts: dict[str, Any] = {
         "row": dict(zip([c.name for c in description.columns], cells, strict=True)),

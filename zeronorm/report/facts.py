@@ -18,6 +18,7 @@ from zeronorm.export.description import Description, Lookup
 from zeronorm.export.javascript import module
 from zeronorm.files import write_text
 from zeronorm.report.description import describe
+from zeronorm.report.examples import typical_decisions
 from zeronorm.report.measurement import (
     Answers,
     answers_of,
@@ -25,7 +26,7 @@ from zeronorm.report.measurement import (
     regression_facts,
 )
 from zeronorm.report.places import features_by_column
-from zeronorm.report.rows import described, features_of, outputs_of, raw_rows
+from zeronorm.report.rows import described, look_at, outputs_of
 from zeronorm.report.verdict import verdict
 from zeronorm.report.wording import Facts, output_names, plain, plural
 
@@ -156,6 +157,7 @@ def make_report(
             errors = np.asarray(comparison[-1]["fold_errors"])
             measured["standard_error"] = float(errors.std(ddof=1) / np.sqrt(len(errors)))
     found = describe(model, X, feature_names).facts
+    seen = look_at(model, description, X)
     code = module(description)
     is_small = len(code) <= MOST_CODE
     facts = {
@@ -166,9 +168,10 @@ def make_report(
         "measured": measured,
         "how": how or _how(measured),
         "model": found,
-        "inputs": _inputs(model, description, X),
+        "examples": typical_decisions(description, seen),
+        "inputs": _inputs(description, seen.rows),
         "scores": _score_names(description),
-        "decision_range": _decision_range(model, description, X),
+        "decision_range": _decision_range(description, seen.Z),
         "versions": {
             "zeronorm": __version__,
             "Python": platform.python_version(),
@@ -216,9 +219,8 @@ def _path(
     return found | {"kept": function.n_terms + linear}
 
 
-def _inputs(model: Any, description: Description, X: Any) -> list[dict[str, Any]]:
+def _inputs(description: Description, rows: list[list[Any]]) -> list[dict[str, Any]]:
     """Return what the sliders need: the typical cell of every column, and where it may go."""
-    rows, _ = raw_rows(model, description, X)
     groups = features_by_column(description)
     found: list[dict[str, Any]] = []
     for place, column in enumerate(description.columns):
@@ -250,9 +252,8 @@ def _score_names(description: Description) -> list[str]:
     return output_names(description)
 
 
-def _decision_range(model: Any, description: Description, X: Any) -> list[float]:
-    rows, _ = raw_rows(model, description, X)
-    outputs = outputs_of(description, features_of(description, rows))
+def _decision_range(description: Description, Z: np.ndarray) -> list[float]:
+    outputs = outputs_of(description, Z)
     if description.votes is not None:
         outputs = vote_scores(outputs, description.votes)
     return plain(np.percentile(outputs, [1, 99]))

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 
-from zeronorm.export.javascript import literal
-from zeronorm.report.page import FRAME, SLIDERS, STYLE
+from zeronorm.report.controls import controls, script
+from zeronorm.report.html_parts import bars, figure, rest, table
+from zeronorm.report.page import FRAME, STYLE
 from zeronorm.report.svg import Series, chart, legend
 from zeronorm.report.text import entry_name
-from zeronorm.report.wording import cell_text, percent, plural, short, signed
+from zeronorm.report.wording import cell_text, percent, short, signed
 
-#: Terms, columns, sliders and classes that the page shows; the facts have all of them.
-TERMS, COLUMNS, SLIDER_COLUMNS, CLASSES = 12, 12, 12, 15
+#: Terms, columns, columns of an example, and classes that the page shows; the facts have all.
+TERMS, COLUMNS, EXAMPLE_COLUMNS, CLASSES = 12, 12, 8, 15
 
 
 def page(facts: dict[str, Any], code: str | None) -> str:
@@ -29,7 +29,8 @@ def page(facts: dict[str, Any], code: str | None) -> str:
         *_section("Terms", _terms(facts["model"])),
         *_section("Linear part", _linear(facts["model"])),
         *_section("How far a term reaches", _metric(facts["model"])),
-        *_section("Try it", _controls(facts, code)),
+        *_section("Decisions explained", _examples(facts)),
+        *_section("Try it", controls(facts, code)),
         *_section("How it was measured", _how(facts)),
     ]
     return FRAME.substitute(
@@ -37,7 +38,7 @@ def page(facts: dict[str, Any], code: str | None) -> str:
         summary=escape(f"{facts['model']['summary']}. {facts['model']['meaning']}"),
         style=STYLE,
         sections="\n".join(sections),
-        script="" if code is None else _script(facts, code),
+        script="" if code is None else script(facts, code),
     )
 
 
@@ -47,35 +48,6 @@ def _section(title: str, body: str) -> list[str]:
 
 def _paragraphs(sentences: Iterable[str]) -> str:
     return "".join(f"<p>{escape(sentence).replace(' %', '&nbsp;%')}</p>" for sentence in sentences)
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], marked: bool = False) -> str:
-    """Return a table of texts; ``marked`` sets off its diagonal."""
-    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-    lines = []
-    for i, (name, *cells) in enumerate(rows):
-        entries = [
-            f'<td class="right">{escape(c)}</td>' if marked and i == j else f"<td>{escape(c)}</td>"
-            for j, c in enumerate(cells)
-        ]
-        lines.append(f"<tr><th>{escape(name)}</th>{''.join(entries)}</tr>")
-    return (
-        f'<div class="scroll"><table><thead><tr>{top}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>\n"
-    )
-
-
-def bars(entries: Iterable[tuple[str, float, str]]) -> str:
-    """Return horizontal bars: a name, a value and its text each."""
-    entries = list(entries)
-    most = max((abs(value) for _, value, _ in entries), default=0.0) or 1.0
-    parts = [
-        f'<div class="bar"><div class="name">{escape(name)}</div><div class="track">'
-        f'<div class="fill{" less" * (value < 0)}" style="width:{100 * abs(value) / most:.1f}%">'
-        f'</div></div><div class="amount">{escape(text)}</div></div>'
-        for name, value, text in entries
-    ]
-    return f'<div class="bars">{"".join(parts)}</div>\n'
 
 
 def _comparison(comparison: list[dict[str, Any]]) -> str:
@@ -104,11 +76,7 @@ def _path(path: dict[str, Any] | None) -> str:
         y_range=(0.0, 1.05 * top or 1.0),
     )
     note = "Bars are standard errors. These are the errors by which the size was chosen."
-    return f'<div class="plots">{_figure(drawn, legend([line, kept]), note)}</div>'
-
-
-def _figure(drawn: str, key: str, note: str) -> str:
-    return f"<figure>{drawn}{key}<figcaption>{escape(note)}</figcaption></figure>\n"
+    return f'<div class="plots">{figure(drawn, legend([line, kept]), note)}</div>'
 
 
 def _predictions(facts: dict[str, Any]) -> str:
@@ -158,7 +126,7 @@ def _numbers(measured: dict[str, Any]) -> str:
         ["R²", f"{measured['r2']:.3f}"],
     ]
     body = table(["", "value"], rows)
-    return body + f'<div class="plots">{_figure(drawn, legend(series), "")}</div>'
+    return body + f'<div class="plots">{figure(drawn, legend(series), "")}</div>'
 
 
 def _curves(measured: dict[str, Any] | None) -> str:
@@ -172,13 +140,13 @@ def _curves(measured: dict[str, Any] | None) -> str:
         ]
         guess = Series([(0, 0), (1, 1)], 7, "guessing", is_dashed=True)
         drawn = chart([*roc, guess], "false positive rate", "true positive rate", "ROC", **unit)
-        figures.append(_figure(drawn, legend([*roc, guess]), "ROC, each class against the others."))
+        figures.append(figure(drawn, legend([*roc, guess]), "ROC, each class against the others."))
         lines = [
             Series(c["precision_recall"], i, f"{c['label']}: average {c['average_precision']:.3f}")
             for i, c in enumerate(curves)
         ]
         drawn = chart(lines, "recall", "precision", "Precision against recall", **unit)
-        figures.append(_figure(drawn, legend(lines), "Precision and recall."))
+        figures.append(figure(drawn, legend(lines), "Precision and recall."))
     if measured["calibration"]:
         figures.append(_calibration(measured["calibration"]))
     return f'<div class="plots">{"".join(figures)}</div>' if figures else ""
@@ -199,12 +167,7 @@ def _calibration(calibration: dict[str, Any]) -> str:
         f"Calibration, in bins of about {calibration['bins'][0][2]} rows. Brier score "
         f"{calibration['brier']:.3f}, log loss {calibration['log_loss']:.3f}."
     )
-    return _figure(drawn, legend([line, ideal]), note)
-
-
-def _rest(entries: Sequence[Any], most: int, noun: str) -> str:
-    left = len(entries) - most
-    return f'<p class="quiet">And {plural(left, noun)} more.</p>' if left > 0 else ""
+    return figure(drawn, legend([line, ideal]), note)
 
 
 def _columns(model: dict[str, Any]) -> str:
@@ -216,7 +179,7 @@ def _columns(model: dict[str, Any]) -> str:
         "The mean size of each column's share in the decisions, of all; shares are Aumann-Shapley "
         "values on the way from the typical row."
     )
-    return f'<p class="quiet">{note}</p>{bars(shown)}{_rest(columns, COLUMNS, "column")}'
+    return f'<p class="quiet">{note}</p>{bars(shown)}{rest(columns, COLUMNS, "column")}'
 
 
 def _terms(model: dict[str, Any]) -> str:
@@ -230,7 +193,7 @@ def _terms(model: dict[str, Any]) -> str:
     )
     cards = "".join(_card(model, term) for term in terms[:TERMS])
     head = "" if model["kernel"] == "monomials" else f'<p class="quiet">{note}</p>'
-    return f'{head}<div class="cards">{cards}</div>{_rest(terms, TERMS, "term")}'
+    return f'{head}<div class="cards">{cards}</div>{rest(terms, TERMS, "term")}'
 
 
 def _card(model: dict[str, Any], term: dict[str, Any]) -> str:
@@ -249,8 +212,8 @@ def _card(model: dict[str, Any], term: dict[str, Any]) -> str:
         [e["column"], _place(e), *(cell_text(n["cells"][e["column"]]) for n in nearest[:1])]
         for e in term["place"][:COLUMNS]
     ]
-    rest = _rest(term["place"], COLUMNS, "column")
-    return f'<div class="card">{body}{table(head, rows)}{rest}</div>'
+    more = rest(term["place"], COLUMNS, "column")
+    return f'<div class="card">{body}{table(head, rows)}{more}</div>'
 
 
 def _place(entry: dict[str, Any]) -> str:
@@ -268,7 +231,7 @@ def _linear(model: dict[str, Any]) -> str:
         rows = [[entry_name(e), *map(signed, e["weight"])] for e in entries[:COLUMNS]]
         body = table(["column", *model["outputs"]], rows)
     note = "What one unit of training (a standard deviation, behind a StandardScaler) adds."
-    return f'<p class="quiet">{note}</p>{body}{_rest(entries, COLUMNS, "column")}'
+    return f'<p class="quiet">{note}</p>{body}{rest(entries, COLUMNS, "column")}'
 
 
 def _metric(model: dict[str, Any]) -> str:
@@ -278,65 +241,28 @@ def _metric(model: dict[str, Any]) -> str:
     rows = [[entry_name(e), short(e["distance"])] for e in entries[:COLUMNS]]
     note = "A term falls to 1/e at this distance in the column alone, in its own units."
     body = table(["column", "distance"], rows)
-    return f'<p class="quiet">{note}</p>{body}{_rest(entries, COLUMNS, "column")}'
+    return f'<p class="quiet">{note}</p>{body}{rest(entries, COLUMNS, "column")}'
 
 
-def _controls(facts: dict[str, Any], code: str | None) -> str:
-    if code is None:
-        return "<p>The model is too large to be run in this page.</p>"
-    order = [entry["column"] for entry in facts["model"].get("columns", [])]
-    order = order or [entry["column"] for entry in facts["inputs"]]
-    places = {entry["column"]: place for place, entry in enumerate(facts["inputs"])}
-    controls = [
-        _control(places[name], facts["inputs"][places[name]]) for name in order[:SLIDER_COLUMNS]
-    ]
-    note = "The model itself, running in this page. It starts at the typical row."
-    return (
-        f'<p class="quiet">{note}</p><div class="try"><div class="controls">{"".join(controls)}'
-        f'<button type="button" id="reset">Back to the start</button>'
-        f"{_rest(order, SLIDER_COLUMNS, 'column')}</div>"
-        '<div class="answer card"><p class="quiet">Prediction</p><p id="prediction">'
-        "<noscript>This part needs JavaScript.</noscript></p>"
-        '<div class="bars" id="values"></div></div></div>'
-    )
-
-
-def _control(place: int, entry: dict[str, Any]) -> str:
-    name = escape(entry["column"])
-    if "levels" in entry:
-        options = [
-            f'<option value="{escape(json.dumps(level))}"'
-            f"{' selected' * (level == entry['start'])}>{escape(cell_text(level))}</option>"
-            for level in [*entry["levels"], None]
+def _examples(facts: dict[str, Any]) -> str:
+    cards = []
+    for example in facts["examples"]:
+        split = example["split"]
+        pairs = [("typical row", split["reference"])] + [
+            (f"{e['column']} = {cell_text(e['cell'])}", e["share"]) for e in split["columns"]
         ]
-        return (
-            f'<label><span class="name">{name}</span>'
-            f'<select data-column="{place}">{"".join(options)}</select></label>'
+        shown = [(name, value, signed(value)) for name, value in pairs[:EXAMPLE_COLUMNS]]
+        others = sum(value for _, value in pairs[EXAMPLE_COLUMNS:])
+        if len(pairs) > EXAMPLE_COLUMNS:
+            shown.append((f"{len(pairs) - EXAMPLE_COLUMNS} others", others, signed(others)))
+        title = f"{example['title']} ({facts['model']['row_word']} {example['row']})"
+        total = f"Decision value of {split['output']}: {signed(split['value'])}"
+        cards.append(
+            f'<div class="card narrow"><h3>{escape(title)}</h3>'
+            f'<p class="quiet">{escape(total)}</p>{bars(shown)}</div>'
         )
-    low, high, start = entry["low"], entry["high"], entry["start"]
-    if not high > low:
-        return ""
-    step = "1" if entry["is_whole"] else "any"
-    return (
-        f'<label><span class="name">{name} <output id="at{place}">{short(start)}</output></span>'
-        f'<input type="range" data-column="{place}" min="{low!r}" max="{high!r}" step="{step}" '
-        f'value="{start!r}"></label>'
-    )
-
-
-def _script(facts: dict[str, Any], code: str) -> str:
-    model = facts["model"]
-    names = facts["scores"]
-    if model["kind"] == "classes":
-        names = [f"decision value of {name}" for name in names]
-    start = [entry["start"] for entry in facts["inputs"]]
-    return SLIDERS.substitute(
-        code=code,
-        start=literal(start),
-        range=literal(facts["decision_range"]),
-        names=literal(names),
-        labels=literal([str(label) for label in model["labels"]]),
-    )
+    note = "What each column adds, on the way from the typical row; the shares add up exactly."
+    return f'<p class="quiet">{note}</p><div class="cards">{"".join(cards)}</div>' if cards else ""
 
 
 def _how(facts: dict[str, Any]) -> str:

@@ -88,7 +88,7 @@ svg text.label { fill: var(--text); font-size: 12px; }
 .bar .fill { background: var(--c0); border-radius: 3px; height: 100%; position: absolute; }
 .bar .fill.less { background: var(--c1); }
 .bar .amount { grid-area: amount; text-align: right; font-variant-numeric: tabular-nums; }
-.answer .bar { grid-template: "name amount" "track track" / 1fr auto; }
+.narrow .bar { grid-template: "name amount" "track track" / 1fr auto; }
 .cards { display: grid; gap: 1rem;
   grid-template-columns: repeat(auto-fill, minmax(min(19rem, 100%), 1fr)); }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 6px;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -155,6 +155,23 @@ def check_finite(description: Description, Z: np.ndarray) -> None:
             f"Column {name!r} of row {row} is missing or a category that the model does not know, "
             "and nothing fills it in: the model has no value for this row."
         )
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Rows that were looked at: their cells, which rows they are, and their features."""
+
+    rows: list[list[Any]]
+    taken: np.ndarray
+    Z: np.ndarray
+
+
+def look_at(model: Any, description: Description, X: Any) -> Seen:
+    """Return rows with their features; ValueError if the model has no value for one of them."""
+    rows, taken = raw_rows(model, description, X)
+    Z = features_of(description, rows)
+    check_finite(description, Z)
+    return Seen(rows, taken, Z)
 
 
 def typical(description: Description, Z: np.ndarray) -> np.ndarray:

@@ -11,14 +11,7 @@ from zeronorm.decisions import vote_scores
 from zeronorm.export.description import Description, Lookup
 from zeronorm.report.description import column_importance
 from zeronorm.report.places import features_by_column
-from zeronorm.report.rows import (
-    check_finite,
-    described,
-    features_of,
-    outputs_of,
-    raw_rows,
-    typical,
-)
+from zeronorm.report.rows import described, features_of, look_at, outputs_of, typical
 
 
 class TermsDisplay:
@@ -99,9 +92,8 @@ class TermsDisplay:
             Values of each column at which the model is asked.
         """
         description = described(model, feature_names)
-        rows, taken = raw_rows(model, description, X)
-        Z = features_of(description, rows)
-        check_finite(description, Z)
+        seen = look_at(model, description, X)
+        rows, taken, Z = seen.rows, seen.taken, seen.Z
         pair = _pair(description, Z, columns)
         cells = np.array([[row[place] for place in pair] for row in rows], dtype=float)
         cells = np.where(np.isnan(cells), np.nanmedian(cells, axis=0), cells)
