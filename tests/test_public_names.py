@@ -402,3 +402,28 @@ def test_exporters_are_what_they_were():
         if inspect.Parameter.KEYWORD_ONLY in kinds:
             shown.insert(2, "*")
         assert ", ".join(shown) == expected, name
+
+
+def test_reports_are_what_they_were():
+    from zeronorm import report
+
+    signatures = {
+        "describe": "model, X=None, feature_names=None",
+        "explain": "model, row, X=None, feature_names=None",
+        "make_report": (
+            "model, X, y=None, *, title=None, feature_names=None, held_out=None, how=None, "
+            "comparison=(), path=None"
+        ),
+        "write_html": "model, X, y, path, *, title=None, feature_names=None",
+    }
+    displays = {"ContributionsDisplay", "SparsityPathDisplay", "TermsDisplay"}
+    assert set(report.__all__) == signatures.keys() | displays
+    for name, expected in signatures.items():
+        shown = inspect.signature(getattr(report, name), eval_str=False)
+        plain = [p.replace(annotation=p.empty) for p in shown.parameters.values()]
+        found = str(inspect.Signature(plain))
+        assert found == f"({expected})", name
+    for name in displays:
+        assert {"from_estimator", "plot"} <= set(dir(getattr(report, name)))
+    with pytest.raises(AttributeError, match="has no attribute 'pictures'"):
+        report.pictures  # noqa: B018

@@ -417,7 +417,7 @@ class TestDisplay:
         drawn = ax.containers[0][0].get_xydata()
         np.testing.assert_allclose(drawn[:, 0], model.path_["terms"])
         np.testing.assert_allclose(drawn[:, 1], 100 * model.path_["error"])
-        assert f"kept: {model.n_terms_} terms" in ax.get_legend_handles_labels()[1]
+        assert f"kept: {model.expansion_.n_products} terms" in ax.get_legend_handles_labels()[1]
         pyplot.close(ax.figure)
 
     def test_without_a_path(self):

@@ -110,7 +110,12 @@ def same(first: float, second: float) -> bool:
 
 @dataclass(frozen=True)
 class Function:
-    """The outputs as a function of the features, see the top of the module."""
+    """The outputs as a function of the features, see the top of the module.
+
+    For readers, not for languages: ``points`` are the vectors as places among the features,
+    ``origin`` is where the features that the model was trained on are zero (the average row, after
+    a StandardScaler), and ``unit`` is how far from there they are one.
+    """
 
     kind: str
     vectors: np.ndarray
@@ -121,6 +126,9 @@ class Function:
     offsets: np.ndarray | None = None
     degree: int = 1
     factors: tuple[tuple[tuple[int, int], ...], ...] = ()
+    points: np.ndarray | None = None
+    origin: np.ndarray | None = None
+    unit: np.ndarray | None = None
 
     @property
     def n_terms(self) -> int:

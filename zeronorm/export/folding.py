@@ -103,13 +103,15 @@ def _function(
         linear = sums if linear is None else linear + sums
         vectors, coef = vectors[:0], coef[:0]
     parts: dict[str, Any] = {"kind": kernel.name, "coef": coef, "intercept": function.intercept}
+    parts["points"] = vectors * scale + (shift - centre)
+    parts["origin"], parts["unit"] = shift - centre, np.abs(scale)
     if linear is not None:
         linear = linear / scale[:, None]
         parts["intercept"] = function.intercept + (centre - shift) @ linear
         parts["linear"] = linear
     if kernel.name == "rbf":
         parts["widths"] = kernel.gamma * _metric(function) / scale / scale
-        parts["vectors"] = vectors * scale + (shift - centre)
+        parts["vectors"] = parts["points"]
     else:
         parts["vectors"] = kernel.gamma * vectors / scale
         parts["offsets"] = kernel.coef0 + parts["vectors"] @ (centre - shift)
@@ -124,6 +126,8 @@ def _polynomial(function: SparsePolynomial, n_features: int) -> Function:
         coef=function.coef,
         intercept=function.intercept,
         factors=tuple(tuple((int(j), int(p)) for j, p in term) for term in function.factors),
+        origin=np.zeros(n_features),
+        unit=np.ones(n_features),
     )
 
 
@@ -146,5 +150,8 @@ def _used(
         linear=None if function.linear is None else function.linear[used],
         widths=None if function.widths is None else function.widths[used],
         factors=tuple(tuple((int(place[j]), p) for j, p in term) for term in function.factors),
+        points=None if function.points is None else function.points[:, used],
+        origin=None if function.origin is None else function.origin[used],
+        unit=None if function.unit is None else function.unit[used],
     )
     return changed, tuple(f for f, kept in zip(features, used, strict=True) if kept)

@@ -19,7 +19,7 @@ class SparsityPathDisplay:
     standard_error : ndarray of shape (n_sizes,)
         Standard error of each.
     chosen : int
-        The number of terms that was kept.
+        The number of terms that was kept; a linear part counts as one for each output.
 
     Examples
     --------
@@ -53,7 +53,8 @@ class SparsityPathDisplay:
                 "This SparseSVC had nothing to choose, so it has no path; fit it with "
                 "n_terms='auto'."
             )
-        return cls(path["terms"], path["error"], path["standard_error"], estimator.n_terms_)
+        kept = estimator.expansion_.n_products  # the path counts a linear part as terms
+        return cls(path["terms"], path["error"], path["standard_error"], kept)
 
     def plot(self, ax: Any = None) -> SparsityPathDisplay:
         """Draw the path.
@@ -79,7 +80,7 @@ class SparsityPathDisplay:
         ax.errorbar(self.terms, percent, 100 * self.standard_error, marker="o", capsize=3)
         ax.axhline(limit, color="0.6", linestyle="--", label="one standard error above the best")
         ax.axvline(self.chosen, color="C1", linestyle=":", label=f"kept: {self.chosen} terms")
-        ax.set(xlabel="kernel terms", ylabel="cross-validated error (%)")
+        ax.set(xlabel="terms", ylabel="cross-validated error (%)")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.legend()
         self.ax_, self.figure_ = ax, ax.figure

@@ -1,11 +1,11 @@
-"""The command line: ``zeronorm fit``, ``predict``, ``select`` and ``export``."""
+"""The command line: ``zeronorm fit``, ``predict``, ``show``, ``select`` and ``export``."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated
 
@@ -16,9 +16,10 @@ from rich.console import Console
 from zeronorm import __version__
 from zeronorm.base.placement import check_device
 from zeronorm.base.progress import progress_bar
-from zeronorm.tables import exporting
+from zeronorm.tables import exporting, reporting, showing
 from zeronorm.tables.comparison import Plan, Rows, compare
-from zeronorm.tables.interruption import Interruption, ignore_signals, interruptible, start_workers
+from zeronorm.tables.ending import clean_end, one_sentence_errors, print_notes, screen
+from zeronorm.tables.interruption import ignore_signals, start_workers
 from zeronorm.tables.model import TableEncoder, TableModel, check_output, save_text
 from zeronorm.tables.reading import (
     MAX_LEVELS,
@@ -85,6 +86,7 @@ def fit(
     out: Annotated[
         Path | None, typer.Option(metavar="MODEL.json", help="Where to save the sparse model.")
     ] = None,
+    report: reporting.ReportFile = None,
     folds: Folds = 5,
     terms: Annotated[
         int | None,
@@ -104,32 +106,43 @@ def fit(
     Text columns become categories, gaps are filled, numbers are standardised; all of that is saved
     with the model, so that `zeronorm predict` takes the raw file.
     """
-    with _clean_end():
+    with clean_end():
         _check_processes(n_jobs)
         _check_device(device)
         if out is not None:
             _check_out(out, data)
+        if report is not None:
+            reporting.check_ending(report)
+            _check_out(report, data, *([out] if out else []))
         table, classes = _training_rows(data, target, folds)
         columns, notes = infer_columns(table, leave_out={target, *drop}, as_category=category)
-        _print_notes(notes)
+        print_notes(notes)
         rows = Rows(to_matrix(table, columns), classes.codes, TableEncoder(columns))
         _check_terms(terms, len(rows.y), folds)
         with _progress("choosing and fitting") as update:
             start_workers(n_jobs)
-            plan = Plan(folds, n_jobs, random_state, terms or "auto", device)
+            plan = Plan(folds, n_jobs, random_state, terms or "auto", device, report is not None)
             results = compare(rows, plan, update)
         models = [
             TableModel.of_classes(target, classes.classes, r.final.encoder, r.final.classifier)
             for r in results
         ]
-        _print_notes(note for r in results for note in r.final.notes)
-        with _screen():
-            title = f"{data.name}: {target}"
+        print_notes(note for r in results for note in r.final.notes)
+        title = f"{data.name}: {target}"
+        with screen():
             Console().print(comparison_table(results, models, classes, title, plan))
+        text = ""
+        if report is not None:
+            parts = (results, models, table, classes, title, plan)
+            text = reporting.report_text(report, *parts)
         if out is not None:
             ignore_signals()
             models[-1].save(out)
-            _print_notes([f"Saved {results[-1].name} as {out}."])
+            print_notes([f"Saved {results[-1].name} as {out}."])
+        if report is not None:
+            ignore_signals()
+            save_text(report, text)
+            print_notes([f"Wrote {report}."])
 
 
 @app.command()
@@ -145,7 +158,7 @@ def predict(
 
     The columns may stand in any order; those that the model does not know are passed over.
     """
-    with _clean_end():
+    with clean_end():
         if out is not None:
             _check_out(out, model, data)
         fitted = TableModel.load(model)
@@ -156,8 +169,22 @@ def predict(
             ignore_signals()
             save_text(out, text.getvalue())
     if out is None:
-        with _one_sentence_errors(), _screen():
+        with one_sentence_errors(), screen():
             typer.echo(text.getvalue(), nl=False)
+
+
+@app.command()
+def show(
+    model: exporting.ModelFile,
+    data: showing.Data = None,
+    line: showing.Line = None,
+    as_json: showing.AsJson = False,
+) -> None:
+    """Print what MODEL.json has learned, in the units of the columns; or explain one decision."""
+    with clean_end():
+        text = showing.shown(model, data, line, as_json)
+    with one_sentence_errors(), screen():
+        typer.echo(text, nl=False)
 
 
 @app.command()
@@ -186,7 +213,7 @@ def select(
     Beside them stands the cross-validated error of a linear SVM on so many columns, selected anew
     in every fold. A column of categories is selected as a whole.
     """
-    with _clean_end():
+    with clean_end():
         _check_processes(n_jobs)
         if norm not in ("l1", "l2"):
             raise TableError(f"--norm is 'l2' or 'l1', not '{norm}'.")
@@ -194,24 +221,24 @@ def select(
             _check_out(out, data)
         table, classes = _training_rows(data, target, folds)
         columns, notes = infer_columns(table, leave_out={target, *drop}, as_category=category)
-        _print_notes(notes)
+        print_notes(notes)
         if features > len(columns):
-            _print_notes([f"There are {len(columns)} columns to select from; all are taken."])
+            print_notes([f"There are {len(columns)} columns to select from; all are taken."])
             features = len(columns)
         rows = Rows(to_matrix(table, columns), classes.codes, TableEncoder(columns))
         with _progress("selecting") as update:
             start_workers(n_jobs)
             plan = Plan(folds, n_jobs, random_state)
             choice = choose_columns(rows, plan, features, norm, update)
-        _print_notes([choice.warning] if choice.warning else [])
-        with _screen():
+        print_notes([choice.warning] if choice.warning else [])
+        with screen():
             Console().print(choice_table(choice, classes, title=f"{data.name}: {target}"))
         if out is not None:
             chosen = {columns[place].name for place in choice.order}
             reduced = read_table(data).to_csv([target, *chosen])
             ignore_signals()
             save_text(out, reduced)
-            _print_notes([f"Saved '{target}' and {len(chosen)} columns as {out}."])
+            print_notes([f"Saved '{target}' and {len(chosen)} columns as {out}."])
 
 
 @app.command()
@@ -233,56 +260,19 @@ def export(
     What comes before the model (gaps filled, categories, scales) goes along, so that what is
     written takes raw columns.
     """
-    with _clean_end():
+    with clean_end():
         options = {"precision": precision, "own_exp": own_exp, "arduino": arduino, "name": name,
                    "data": data, "table": table, "dialect": dialect, "keep": keep}  # fmt: skip
         if not arduino:  # a new folder, which says itself what is wrong with it
             _check_out(out, model, *([data] if data else []))
         text = exporting.write(model, to, out, options, before=ignore_signals)
-        _print_notes([text])
+        print_notes([text])
 
 
 def _progress(description: str) -> AbstractContextManager[Callable[..., None]]:
     """Show a bar on a terminal, and nothing elsewhere."""
     screen = Console(stderr=True)
     return progress_bar(description, enabled=screen.is_terminal, console=screen)
-
-
-@contextmanager
-def _clean_end() -> Iterator[None]:
-    """Let an error, and an interruption before anything is written, end in a sentence."""
-    try:
-        with _one_sentence_errors(), interruptible():
-            yield
-    except Interruption as interruption:
-        typer.echo("Interrupted; nothing was written.", err=True)
-        raise typer.Exit(interruption.exit_code) from None
-
-
-@contextmanager
-def _one_sentence_errors() -> Iterator[None]:
-    """Turn what is wrong with a file into one sentence on stderr and exit code 2."""
-    try:
-        yield
-    except TableError as error:
-        typer.echo(f"zeronorm: {error}", err=True)
-        raise typer.Exit(2) from None
-
-
-@contextmanager
-def _screen() -> Iterator[None]:
-    """Say that the disk behind a redirected output is full; a reader may leave a pipe early."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise TableError(f"Standard output cannot be written: {error.strerror}.") from None
-
-
-def _print_notes(notes: Iterable[str]) -> None:
-    for note in notes:
-        typer.echo(note, err=True)
 
 
 def _check_terms(terms: int | None, n_rows: int, folds: int) -> None:
@@ -319,7 +309,7 @@ def _training_rows(path: Path, target: str, folds: int) -> tuple[Table, Target]:
     classes = read_target(table, target)
     known = classes.codes >= 0
     if not known.all():
-        _print_notes(
+        print_notes(
             [f"Left out {np.sum(~known)} of {len(known)} rows: their '{target}' is missing."]
         )
         table, classes = table.rows(known), Target(classes.codes[known], classes.classes)

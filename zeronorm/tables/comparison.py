@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 from zeronorm.base.sampling import stratified_rows
 from zeronorm.classifiers.sparse_svc import SparseSVC
 from zeronorm.exceptions import PoorFitWarning
+from zeronorm.report.measurement import Answers, answers_of, joined
 from zeronorm.tables.model import TableEncoder
 
 #: `SVC` is tuned on at most so many rows, as many as each fold of `SparseSVC` learns from: a grid
@@ -89,6 +90,8 @@ class Plan:
         Terms of the sparse classifier.
     device : str, optional
         Where the sparse classifier computes, such as "cuda".
+    keep_answers : bool
+        Whether what is said of the rows of the outer folds is kept, for a report.
     """
 
     folds: int = 5
@@ -96,6 +99,7 @@ class Plan:
     random_state: int = 0
     n_terms: Any = "auto"
     device: str | None = None
+    keep_answers: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,10 @@ class Fitted:
         """Return the class codes of raw rows."""
         return self.classifier.predict(self.encoder.transform(X))
 
+    def answers(self, X: NDArray[np.float64]) -> Answers:
+        """Return class codes, decision values and, where there are any, probabilities."""
+        return answers_of(self.classifier, self.encoder.transform(X))
+
 
 @dataclass(frozen=True)
 class Result:
@@ -131,6 +139,7 @@ class Result:
     fold_errors: NDArray[np.float64]
     final: Fitted
     prediction_seconds: float
+    held_out: Answers | None = None
 
     @property
     def error(self) -> float:
@@ -235,16 +244,21 @@ def measure(
 ) -> Result:
     """Measure one contender; no test fold has any part in the choice or the preprocessing."""
     outer = StratifiedKFold(plan.folds, shuffle=True, random_state=plan.random_state)
-    errors = []
+    errors, answers, order = [], [], []
     for fold, (train, test) in enumerate(outer.split(rows.X, rows.y), start=1):
         announce(f"{contender.name}, fold {fold} of {plan.folds}")
         fitted = choose_and_fit(contender, rows.take(train), plan)
-        errors.append(np.mean(fitted.predict(rows.X[test]) != rows.y[test]))
+        if plan.keep_answers:
+            answers.append(fitted.answers(rows.X[test]))
+            order.append(test)
+        predicted = answers[-1].predicted if answers else fitted.predict(rows.X[test])
+        errors.append(np.mean(predicted != rows.y[test]))
     announce(f"{contender.name}, all rows")
     final = choose_and_fit(contender, rows, plan)
     features = final.encoder.transform(rows.X[:10_000])
     seconds = time_prediction(final.classifier.predict, features)
-    return Result(contender.name, np.array(errors), final, seconds)
+    held_out = joined(answers, np.concatenate(order)) if answers else None
+    return Result(contender.name, np.array(errors), final, seconds, held_out)
 
 
 def choose_and_fit(

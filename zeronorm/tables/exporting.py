@@ -92,7 +92,7 @@ def write(
     for key in given:
         if key not in OPTIONS[to]:
             raise TableError(f"--{key.replace('_', '-')} is no option of --to {to}.")
-    model = _loaded(path)
+    model = loaded(path)
     try:
         return _write(model, to, out, given, before)
     except TableError:
@@ -103,7 +103,8 @@ def write(
         raise TableError(f"{out} cannot be written: {error.strerror}.") from None
 
 
-def _loaded(path: Path) -> Any:
+def loaded(path: Path) -> Any:
+    """Return a saved model; TableError, in a sentence, if there is none in the file."""
     try:
         model = load(path)
     except FileNotFoundError:
@@ -159,14 +160,19 @@ def _size(path: Path) -> str:
 
 def _rows(model: Any, table: Table) -> dict[str, Any]:
     """Return the rows whose answer is known, and these."""
-    if not isinstance(model, TableModel):
-        raise TableError("--data goes with a model that 'zeronorm fit --out' wrote.")
+    check_has_table(model)
     answers = table.column(model.target)
     known = [answer not in MISSING for answer in answers]
     if not any(known):
         raise TableError(f"Column '{model.target}' of {table.path} is empty.")
     rows = table.rows(known)  # type: ignore[arg-type]
     return {"X": rows, "y": [_as(model, answer) for answer in rows.column(model.target)]}
+
+
+def check_has_table(model: Any) -> None:
+    """Raise TableError unless the model takes rows of a CSV file."""
+    if not isinstance(model, TableModel):
+        raise TableError("--data goes with a model that 'zeronorm fit --out' wrote.")
 
 
 def _as(model: TableModel, answer: str) -> Any:

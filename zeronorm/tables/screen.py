@@ -23,6 +23,17 @@ def comparison_table(
     plan: Plan,
 ) -> ScreenTable:
     """Return the table that `fit` prints: one column for each contender."""
+    screen = ScreenTable(title=Text(title), caption=Text(how_measured(classes, plan)))
+    screen.add_column()
+    for result in results:
+        screen.add_column(result.name, justify="right")
+    for label, cells in comparison_lines(results, models, len(classes.codes)).items():
+        screen.add_row(label, *cells)
+    return screen
+
+
+def how_measured(classes: Target, plan: Plan) -> str:
+    """Say how the comparison was made, and what guessing would give."""
     n_rows, n_processes = len(classes.codes), joblib.effective_n_jobs(plan.n_jobs)
     notes = [_guessing(classes)]
     if n_rows > TUNING_ROWS:
@@ -32,18 +43,18 @@ def comparison_table(
         if n_processes == 1
         else f"Choosing takes {n_processes} processes, predicting one core."
     )
-    screen = ScreenTable(
-        title=Text(title),
-        caption=Text(
-            f"Error: {plan.folds}-fold cross-validation, everything chosen inside the training "
-            f"folds, ± standard error. {' '.join(notes)}"
-        ),
+    return (
+        f"Error: {plan.folds}-fold cross-validation, everything chosen inside the training "
+        f"folds, ± standard error. {' '.join(notes)}"
     )
-    screen.add_column()
-    for result in results:
-        screen.add_column(result.name, justify="right")
+
+
+def comparison_lines(
+    results: Sequence[Result], models: Sequence[TableModel], n_rows: int
+) -> dict[str, list[str]]:
+    """Return the lines of the comparison: a label, and a text for each contender."""
     finals = [result.final for result in results]
-    lines = {
+    return {
         "error": [f"{_percent(r.error)} ± {100 * r.standard_error:.1f}" for r in results],
         "kernel terms": [_terms(table) for table in models],
         "time to choose and fit": [_duration(final.seconds) for final in finals],
@@ -52,9 +63,6 @@ def comparison_table(
         "C, gamma": [f"{_short(final.C)}, {_short(final.gamma)}" for final in finals],
         "fitted on": [_row_count(final.fitted_rows, n_rows) for final in finals],
     }
-    for label, cells in lines.items():
-        screen.add_row(label, *cells)
-    return screen
 
 
 def choice_table(choice: ColumnChoice, classes: Target, title: str) -> ScreenTable:

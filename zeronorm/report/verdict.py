@@ -1,0 +1,96 @@
+"""What was found, as sentences that a reader can act on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zeronorm.report.wording import percent, plural, short
+
+
+def verdict(measured: dict[str, Any] | None, comparison: list[dict[str, Any]]) -> list[str]:
+    """Return what to make of the measurements, the most important sentence first.
+
+    Parameters
+    ----------
+    measured : dict or None
+        Facts of :mod:`zeronorm.report.measurement`.
+    comparison : list of dict
+        Facts on each contender, ``fold_errors`` among them; the model is the last one.
+    """
+    if measured is None:
+        return ["Nothing was measured: no rows with known answers were given."]
+    if "rmse" in measured:
+        return _of_numbers(measured)
+    against_guessing = _against_guessing(measured)
+    if not comparison:
+        return against_guessing
+    if _is_guessing(measured):
+        return [*against_guessing, *_against_others(comparison)]
+    return [*_against_others(comparison), *against_guessing]
+
+
+def _is_guessing(measured: dict[str, Any]) -> bool:
+    return measured["error"] + measured["standard_error"] >= measured["guessing"]
+
+
+def _against_guessing(measured: dict[str, Any]) -> list[str]:
+    error = f"{percent(measured['error'])} ± {100 * measured['standard_error']:.1f}"
+    guess = (
+        f"always answering {measured['commonest']!r} is wrong on {percent(measured['guessing'])}"
+    )
+    if _is_guessing(measured):
+        found = f"No better than guessing: it is wrong on {error} of the rows, and {guess}."
+        if measured["balanced_error"] < 1.0 - 1.0 / len(measured["classes"]) - 0.05:
+            found += (
+                f" Yet it tells the classes apart: averaged over the classes its error is "
+                f"{percent(measured['balanced_error'])}."
+            )
+        sentences = [found]
+    else:
+        sentences = [f"It is wrong on {error} of the rows; {guess}."]
+    weak = [c for c in measured["classes"] if c["recall"] is not None and c["recall"] < 0.5]
+    for entry in weak[:3]:
+        sentences.append(
+            f"Of the rows of class {entry['label']!r} it finds {percent(entry['recall'])} only."
+        )
+    return sentences
+
+
+def _against_others(comparison: list[dict[str, Any]]) -> list[str]:
+    own, sentences = comparison[-1], []
+    for other in comparison[:-1]:
+        difference = np.asarray(own["fold_errors"]) - np.asarray(other["fold_errors"])
+        mean = float(difference.mean())
+        spread = float(difference.std(ddof=1) / np.sqrt(len(difference)))
+        size = f"{100 * abs(mean):.1f} ± {100 * spread:.1f} points"
+        terms = f"{own['terms']} for {other['terms']} kernel terms"
+        if mean > spread:
+            text = (
+                f"{other['name']} is better by more than the standard error of the difference "
+                f"({size}): use it, unless {terms} are worth that."
+            )
+        elif mean < -spread:
+            text = f"{own['name']} is better than {other['name']} by {size}, with {terms}: use it."
+        else:
+            text = (
+                f"{own['name']} and {other['name']} differ by no more than the standard error "
+                f"({size}); {own['name']} has {terms}: use it."
+            )
+        sentences.append(text)
+    return sentences
+
+
+def _of_numbers(measured: dict[str, Any]) -> list[str]:
+    error, guess = short(measured["rmse"]), short(measured["guessing"])
+    if measured["r2"] <= 0.0:
+        return [
+            f"No better than guessing: the error (root mean square) is {error}, that of the mean "
+            f"of the answers {guess}."
+        ]
+    return [
+        f"The error (root mean square) is {error}, that of the mean of the answers {guess}: it "
+        f"explains {percent(measured['r2'])} of the variance on "
+        f"{plural(measured['n_rows'], 'row')}."
+    ]
