@@ -128,7 +128,7 @@ def test_the_verdict_in_words():
     svc, sparse = [0.10, 0.11, 0.12, 0.10], [0.15, 0.17, 0.16, 0.15]
     worse = verdict(measured(0.16), [contender("SVC", svc, "90"), contender("Sparse", sparse, "3")])
     assert worse[0].startswith("SVC is better by more than the standard error")
-    assert "use it" in worse[0] and "3 for 90 kernel terms" in worse[0]
+    assert "use it" in worse[0] and "kernel terms (3 instead of 90)" in worse[0]
     better = verdict(measured(0.1), [contender("SVC", sparse, "90"), contender("Sparse", svc, "3")])
     assert better[0].startswith("Sparse is better than SVC by 5.0 ± 0.4 points")
     equal = [0.10, 0.12, 0.11, 0.11]

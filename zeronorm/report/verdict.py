@@ -65,18 +65,18 @@ def _against_others(comparison: list[dict[str, Any]]) -> list[str]:
         mean = float(difference.mean())
         spread = float(difference.std(ddof=1) / np.sqrt(len(difference)))
         size = f"{100 * abs(mean):.1f} ± {100 * spread:.1f} points"
-        terms = f"{own['terms']} for {other['terms']} kernel terms"
+        terms = f"kernel terms ({own['terms']} instead of {other['terms']})"
         if mean > spread:
             text = (
                 f"{other['name']} is better by more than the standard error of the difference "
-                f"({size}): use it, unless {terms} are worth that."
+                f"({size}): use it, unless fewer {terms} are worth that."
             )
         elif mean < -spread:
-            text = f"{own['name']} is better than {other['name']} by {size}, with {terms}: use it."
+            text = f"{own['name']} is better than {other['name']} by {size}, with fewer {terms}: use it."
         else:
             text = (
                 f"{own['name']} and {other['name']} differ by no more than the standard error "
-                f"({size}); {own['name']} has {terms}: use it."
+                f"({size}); {own['name']} has fewer {terms}: use it."
             )
         sentences.append(text)
     return sentences
