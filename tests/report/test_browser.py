@@ -8,7 +8,9 @@ from html import unescape
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.pipeline import Pipeline
 
 from tests.export.cases import HOSTILE, get, mixed_frame
 from zeronorm import SparseSVC
@@ -123,9 +125,8 @@ def test_hostile_names_narrow_and_dark(tmp_path):
     labels = np.array(["<img src=x onerror=alert(1)>", '"><script>alert(2)</script>'])[
         y.astype(int)
     ]
-    fitted = get("mixed").model
-    model = type(fitted)([*fitted.steps[:-1], ("last", SparseSVC(2, random_state=0))])
-    model.fit(frame, labels)
+    steps = clone(get("mixed").model).steps[:-1]
+    model = Pipeline([*steps, ("last", SparseSVC(2, random_state=0))]).fit(frame, labels)
     report = make_report(model, frame, labels, title=f"{HOSTILE[3]} <script>alert(3)</script>")
     dark = "--blink-settings=preferredColorScheme=0"
     found = open_page(report.to_html(), tmp_path, dark, width=400)

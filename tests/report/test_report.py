@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn import metrics
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
@@ -155,8 +156,8 @@ def test_hostile_names_and_labels_stay_text():
     labels = np.array(["<img src=x onerror=alert(1)>", '"><script>alert(2)</script>'])[
         y.astype(int)
     ]
-    model = get("mixed").model
-    fitted = make_pipeline(model[0], model[1], SVC()).fit(frame, labels)
+    steps = clone(get("mixed").model)
+    fitted = make_pipeline(steps[0], steps[1], SVC()).fit(frame, labels)
     report = make_report(fitted, frame, labels, title="</title><script>alert(3)</script>")
     text = report.to_html()
     page = Page(text)

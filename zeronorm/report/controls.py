@@ -25,7 +25,9 @@ def controls(facts: dict[str, Any], code: str | None) -> str:
     made = [
         _control(places[name], facts["inputs"][places[name]]) for name in order[:SLIDER_COLUMNS]
     ]
-    note = "The model itself, running in this page. It starts at the typical row."
+    note = (
+        "The model itself, running in this page. It starts at medians and the commonest categories."
+    )
     return (
         f'<p class="quiet">{note}</p><div class="try"><div class="controls">{"".join(made)}'
         f'<button type="button" id="reset">Back to the start</button>'

@@ -261,7 +261,10 @@ def _examples(facts: dict[str, Any]) -> str:
             f'<div class="card narrow"><h3>{escape(title)}</h3>'
             f'<p class="quiet">{escape(total)}</p>{bars(shown)}</div>'
         )
-    note = "What each column adds, on the way from the typical row; the shares add up exactly."
+    note = (
+        "What each column adds, on the way from the typical row (medians; of categories the shares "
+        "of the levels). The shares add up to the decision value exactly."
+    )
     return f'<p class="quiet">{note}</p><div class="cards">{"".join(cards)}</div>' if cards else ""
 
 
