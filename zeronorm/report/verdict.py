@@ -72,7 +72,8 @@ def _against_others(comparison: list[dict[str, Any]]) -> list[str]:
                 f"({size}): use it, unless fewer {terms} are worth that."
             )
         elif mean < -spread:
-            text = f"{own['name']} is better than {other['name']} by {size}, with fewer {terms}: use it."
+            found = f"{own['name']} is better than {other['name']} by {size}"
+            text = f"{found}, with fewer {terms}: use it."
         else:
             text = (
                 f"{own['name']} and {other['name']} differ by no more than the standard error "
