@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from distributed import Client, Future, wait
+from distributed import Client, Future, as_completed
 
 #: Blocks in flight for each thread, and results that are added at a time.
 AHEAD, FAN_IN = 2, 8
@@ -67,31 +67,30 @@ def summed(
     add : callable
         Takes a list of results (of calls, or its own) in the order of the blocks.
     """
-    tree = _Tree(client, add)
-    running: list[Future] = []
+    tree, done = _Tree(client, add), as_completed()
+    running: set[Future] = set()
     most = AHEAD * max(1, sum(client.nthreads().values()))
     try:
         for call in calls:
-            while len(running) >= most:
-                wait(running, return_when="FIRST_COMPLETED")
-                running = _unfinished(running)
+            if len(running) >= most:
+                running.remove(_succeeded(next(done)))
             future = client.submit(*call, pure=False)
-            running.append(future)
+            running.add(future)
+            done.add(future)
             tree.push(future)
         root = tree.root()
-        running.append(root)
+        running.add(root)
         return root.result()
     except BaseException:
         client.cancel([*running, *(future for level in tree.levels for future in level)])
         raise
 
 
-def _unfinished(futures: list[Future]) -> list[Future]:
-    """Return those that still run; the error of one that has failed is raised."""
-    for future in futures:
-        if future.status in ("error", "cancelled", "lost"):
-            future.result()
-    return [future for future in futures if not future.done()]
+def _succeeded(future: Future) -> Future:
+    """Return a future that is done; the error of one that has failed is raised."""
+    if future.status != "finished":
+        future.result()
+    return future
 
 
 def sent(client: Client, value: Any) -> Future:
