@@ -60,5 +60,6 @@ CURRENT: tuple[str, ...] = (
     "bff445f",
     "6cae935",
     "68e3cdb",
+    "deb62a2",
 )
 STUDIES = {module.STUDY.name: module.STUDY for module in MODULES}
