@@ -26,7 +26,8 @@ MOST_PAIRS, MOST_DISTANCES = 2 * 10**7, 10**8
 #: Rows whose distances to all others are computed at once.
 BLOCK_ROWS = 256
 
-Solve = Callable[[sparse.csr_array], Cover]
+#: Finds a cover with at most so many points, or one with more.
+Solve = Callable[[sparse.csr_array, int], Cover]
 
 
 def distances(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -95,7 +96,7 @@ def smallest_radius(rows: np.ndarray, count: int, solve: Solve) -> tuple[float, 
     low, high = 0, int(np.searchsorted(radii, radius))
     while low < high:
         middle = (low + high) // 2
-        found = solve(_ones(table <= radii[middle]))
+        found = solve(_ones(table <= radii[middle]), count)
         if len(found.points) > count:
             low = middle + 1
         else:

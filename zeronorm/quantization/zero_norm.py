@@ -71,7 +71,8 @@ class ZeroNormQuantizer(
         centres.
     lower_bound_ : int
         No cover with this radius by training rows has fewer centres, by the linear program. Where it
-        is the number of centres, that is the minimum.
+        is the number of centres, that is the minimum. With ``n_vectors`` it is 1 where no
+        program had to be solved.
     n_iter_ : int
         Rounds of reweighting; 0 where the greedy cover is known to be the smallest.
     n_features_in_ : int
@@ -165,8 +166,8 @@ class ZeroNormQuantizer(
     def _cover(self, rows: np.ndarray) -> tuple[float, Cover]:
         random = check_random_state(self.random_state)
 
-        def solve(covers: Any) -> Cover:
-            return small_cover(covers, self.n_init, self.max_iter, random)
+        def solve(covers: Any, enough: int = 1) -> Cover:
+            return small_cover(covers, self.n_init, self.max_iter, random, enough)
 
         if self.radius is not None:
             radius = float(self.radius)

@@ -21,7 +21,7 @@ from zeronorm.solvers.reweighting.loop import Round
 
 
 class CoverLP:
-    """The weighted problem on a HiGHS model that lives as long as no column is dropped.
+    """The weighted problem on a HiGHS model that lives as long as no point is dropped.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ class CoverLP:
 
     def __init__(self, covers: sparse.csr_array, prices: np.ndarray | None = None) -> None:
         self.covers = covers.astype(np.float64)
-        self.prices = prices
         self.column_sizes = np.ones(covers.shape[1])
-        self.bound = 0.0
+        self.prices = prices
+        self.bound, self.reduced_costs = 0.0, np.zeros(covers.shape[1])
         self._model: highspy.Highs | None = None
 
     @property
@@ -53,7 +53,8 @@ class CoverLP:
     def solve(self, scale: np.ndarray, tolerance: float, *, steering: bool = False) -> Round:
         """Solve with the weights ``1 / scale``; the simplex method knows no rough solutions.
 
-        ``bound`` is then what the dual solution proves: no w costs less.
+        ``bound`` is then what the dual solution proves: no w costs less, and none with w_j = 1 less
+        than that and the reduced cost of j together.
         """
         if self.prices is not None:
             scale, self.prices = scale / self.prices, None
@@ -65,6 +66,7 @@ class CoverLP:
         coef /= min(1.0, float((self.covers @ coef).min()))
         dual = np.maximum(np.asarray(solution.row_dual), 0.0)
         dual /= max(1.0, float((self.covers.T @ dual / cost).max()))
+        self.reduced_costs = (cost - self.covers.T @ dual) / scale.min()
         objective, bound = float(cost @ coef), float(dual.sum())
         self.bound = bound / scale.min()
         return Round(coef, 0.0, 0.0, max(0.0, objective - bound) / objective)

@@ -37,14 +37,13 @@ class Cover:
     bound: int
     rounds: int = 0
 
-    @property
-    def is_minimal(self) -> bool:
-        """Whether the bound proves that no cover has fewer points."""
-        return len(self.points) <= self.bound
-
 
 def small_cover(
-    covers: sparse.csr_array, n_init: int, max_rounds: int, random: np.random.RandomState
+    covers: sparse.csr_array,
+    n_init: int,
+    max_rounds: int,
+    random: np.random.RandomState,
+    enough: int = 1,
 ) -> Cover:
     """Cover all rows with few points, never more than the greedy cover has.
 
@@ -59,20 +58,32 @@ def small_cover(
         Most rounds of reweighting of each start.
     random : RandomState
         Draws the weights with which the later starts begin.
+    enough : int
+        The search also ends where a cover has no more points than this, or cannot have so few.
     """
     best = Cover(greedy_cover(covers), 1)
-    if best.is_minimal:
+    if len(best.points) <= enough:
         return best
     relaxed = CoverLP(covers)
     relaxed.solve(np.ones(relaxed.n_columns), 0.0)
     best.bound = math.ceil(relaxed.bound - ROUNDING)
+    if best.bound > enough > 1:
+        return best
     for start in range(n_init):
-        if best.is_minimal:
+        if len(best.points) <= max(enough, best.bound):
             break
-        prices = random.uniform(*PRICES, size=covers.shape[1]) if start > 0 else None
-        result = reweight(CoverLP(covers, prices), Penalty(0.0, 1), max_rounds=max_rounds)
+        # Points that a smaller cover can have, by their reduced costs.
+        most = len(best.points) - 1 if enough == 1 else enough
+        columns = np.flatnonzero(relaxed.bound + relaxed.reduced_costs <= most + ROUNDING)
+        some = covers[:, columns]
+        if np.diff(some.indptr).min() == 0:
+            best.bound = most + 1
+            break
+        prices = random.uniform(*PRICES, size=len(columns)) if start > 0 else None
+        result = reweight(CoverLP(some, prices), Penalty(0.0, 1), max_rounds=max_rounds)
         best.rounds += result.rounds
-        points = without_redundant(covers, result.terms[np.argsort(-result.coef, kind="stable")])
+        points = columns[result.terms[np.argsort(-result.coef, kind="stable")]]
+        points = without_redundant(covers, points)
         if len(points) < len(best.points):
             best.points = points
     return best
