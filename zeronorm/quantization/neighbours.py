@@ -1,11 +1,11 @@
 """Rows within a radius of each other, and the smallest radius that a number of points allows.
 
-The radius r* of the best k points is found among the distances of the rows. Farthest-first traversal
-(Gonzalez 1985) takes the row farthest from all taken so far: its first k points reach every row
-within some r, and with the next one there are k + 1 rows at least r apart, two of which have a
-centre in common, whatever the k centres are. So r/2 <= r* <= r, and the bisection asks the solver for a
-cover at the distances in between. A cover that it finds may have a smaller radius than was asked for,
-and that counts.
+The radius r* of the best k points is found among the distances of the rows. Farthest-first
+traversal (Gonzalez 1985) takes the row farthest from all taken so far: its first k points reach
+every row within some r, and with the next one there are k + 1 rows at least r apart, two of which
+have a centre in common, whatever the k centres are. So r/2 <= r* <= r, and the bisection asks the
+solver for a cover at the distances in between. A cover that it finds may have a smaller radius than
+was asked for, and that counts.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from scipy.spatial.distance import cdist
 from zeronorm.blocks import row_blocks
 from zeronorm.solvers.cover.search import Cover
 
-#: Most pairs of rows within the radius (some 100 bytes each while the linear program is solved), and
-#: most distances that are kept to choose a radius from (8 bytes each).
+#: Most pairs of rows within the radius, each an entry of the linear program, and most distances
+#: that are kept to choose a radius from.
 MOST_PAIRS, MOST_DISTANCES = 2 * 10**7, 10**8
 
 #: Rows whose distances to all others are computed at once.
@@ -74,7 +74,7 @@ def _ones(is_near: np.ndarray) -> sparse.csr_array:
 
 
 def smallest_radius(rows: np.ndarray, count: int, solve: Solve) -> tuple[float, Cover]:
-    """Return the smallest radius found at which a cover has at most ``count`` points, and the cover.
+    """Return the smallest radius found whose cover has at most ``count`` points, and the cover.
 
     Raises
     ------

@@ -5,9 +5,8 @@ Weston et al. 2003): with A_ij = 1 where |x_i - x_j| <= radius,
 
     min |w|_0,     A w >= 1,   w >= 0.
 
-``solvers/cover/`` solves it; here are rows, distances and labels. The cover is what certifies itself:
-every row is looked at. How far it may be from the smallest one, the bound of the first linear program
-tells.
+``solvers/cover/`` solves it; here are rows, distances and labels. That it is a cover is seen row by
+row; how far it may be from the smallest one, the bound of the first linear program tells.
 """
 
 from __future__ import annotations
@@ -70,11 +69,11 @@ class ZeroNormQuantizer(
         The radius: as given, or the distance of the farthest row to the nearest of ``n_vectors``
         centres.
     lower_bound_ : int
-        No cover with this radius by training rows has fewer centres, by the linear program. Where it
-        is the number of centres, that is the minimum. With ``n_vectors`` it is 1 where no
+        No cover with this radius by training rows has fewer centres, by the linear program. Where
+        it is the number of centres, that is the minimum. With ``n_vectors`` it is 1 where no
         program had to be solved.
     n_iter_ : int
-        Rounds of reweighting; 0 where the greedy cover is known to be the smallest.
+        The greedy cover, and the rounds of reweighting at the radius.
     n_features_in_ : int
         Number of features seen in ``fit``.
 
@@ -86,21 +85,21 @@ class ZeroNormQuantizer(
     Notes
     -----
     The number of centres is minimised by repeated reweighted linear programs, after which centres
-    that are not needed are dropped. It is never above that of the greedy cover, which
-    takes the row with the most rows near it that are not covered yet, and so on. Distances depend on
-    the units of the features: standardise them, unless they have a common one.
+    that are not needed are dropped. It is never above that of the greedy cover, which takes the row
+    with the most rows near it that are not covered yet, and so on. Distances depend on the units of
+    the features: standardise them, unless they have a common one.
 
-    With ``n_vectors`` the radius is found by bisection over the distances between rows.
-    All distances are then in memory: at most 10 000 different rows. With ``radius`` only pairs within
-    it are, at most twenty million.
+    With ``n_vectors`` the radius is found by bisection over the distances between rows. All of them
+    are then in memory: at most 10 000 different rows. With ``radius`` only pairs within it are, at
+    most twenty million.
 
     References
     ----------
     Jason Weston, André Elisseeff, Bernhard Schölkopf: Use of the l0-norm with linear models and
     kernel methods. Technical report (2001).
 
-    Jason Weston, André Elisseeff, Bernhard Schölkopf, Mike Tipping: Use of the zero-norm with linear
-    models and kernel methods. Journal of Machine Learning Research 3 (2003).
+    Jason Weston, André Elisseeff, Bernhard Schölkopf, Mike Tipping: Use of the zero-norm with
+    linear models and kernel methods. Journal of Machine Learning Research 3 (2003).
 
     Teofilo Gonzalez: Clustering to minimize the maximum intercluster distance. Theoretical Computer
     Science 38 (1985).
@@ -112,7 +111,7 @@ class ZeroNormQuantizer(
     >>> X, _ = make_moons(200, noise=0.05, random_state=0)
     >>> quantizer = ZeroNormQuantizer(radius=0.5, random_state=0).fit(X)
     >>> len(quantizer.cluster_centers_), quantizer.lower_bound_
-    (7, 7)
+    (8, 8)
     >>> bool(quantizer.transform(X).min(axis=1).max() <= 0.5)
     True
     """
@@ -157,7 +156,7 @@ class ZeroNormQuantizer(
             # Adding zero turns -0.0 into 0.0.
             rows, first = np.unique(X + 0.0, axis=0, return_index=True)
             radius, cover = self._cover(rows)
-            self.radius_, self.lower_bound_, self.n_iter_ = radius, cover.bound, cover.rounds
+            self.radius_, self.lower_bound_, self.n_iter_ = radius, cover.bound, 1 + cover.rounds
             self.cluster_centers_indices_ = np.sort(first[cover.points])
             self.cluster_centers_ = X[self.cluster_centers_indices_]
             self.labels_ = distances(X, self.cluster_centers_).argmin(axis=1)

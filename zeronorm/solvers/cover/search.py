@@ -5,8 +5,8 @@ The fewest are a problem of integers,
     min |w|_0,     A w >= 1,   w >= 0        (Weston, Elisseeff & Schölkopf 2001),
 
 which is approached as everywhere here: |w|_0 by sum_j log w_j, and that by repeated weighted linear
-programs (``linear_program.py``, ``reweighting/loop.py``). What is left of w is a cover; points whose
-rows are all covered by others are dropped. The greedy cover (Chvátal 1979) is the alternative:
+programs (``linear_program.py``, ``reweighting/loop.py``). What is left of w is a cover; points are
+dropped whose rows are all covered by others. The greedy cover (Chvátal 1979) is the alternative:
 the smaller of the two is taken. The first linear program, all weights being one, bounds the size of
 every cover from below, and where it meets the size found, that is the minimum.
 """
@@ -72,7 +72,7 @@ def small_cover(
     for start in range(n_init):
         if len(best.points) <= max(enough, best.bound):
             break
-        # Points that a smaller cover can have, by their reduced costs.
+        # Points that a cover as small as is wanted can have, by their reduced costs.
         most = len(best.points) - 1 if enough == 1 else enough
         columns = np.flatnonzero(relaxed.bound + relaxed.reduced_costs <= most + ROUNDING)
         some = covers[:, columns]
