@@ -26,6 +26,7 @@ NEWER = {
     "SparseOneClassSVM",
     "SparseSVC",
     "SparseSVR",
+    "ZeroNormQuantizer",
     "ZeroNormSVR",
 }
 

@@ -287,6 +287,14 @@ ESTIMATORS = {
         ),
         "decision_function fit predict score set_fit_request set_score_request",
     ),
+    "ZeroNormQuantizer": (
+        "radius=None, n_vectors=None, *, max_iter=50, n_init=10, random_state=None",
+        (
+            "cluster_centers_ cluster_centers_indices_ labels_ lower_bound_ n_features_in_ "
+            "n_iter_ radius_"
+        ),
+        "fit fit_predict fit_transform get_feature_names_out predict set_output transform",
+    ),
     "ZeroNormSVC": (
         (
             "variant='A', p=0.0, *, C=1.0, candidates='auto', class_weight=None, coef0=0.0, "

@@ -20,6 +20,7 @@ from zeronorm.feature_selection.correlation import CorrelationSelector
 from zeronorm.feature_selection.fsv import FSVSelector
 from zeronorm.feature_selection.r2w2 import R2W2Selector
 from zeronorm.one_class.sparse_one_class import SparseOneClassSVM
+from zeronorm.quantization.zero_norm import ZeroNormQuantizer
 from zeronorm.reduction.one_class_reducer import OneClassReducer
 from zeronorm.reduction.svc_reducer import SVCReducer
 from zeronorm.reduction.svr_reducer import SVRReducer
@@ -58,6 +59,7 @@ __all__ = [
     "SparseSVR",
     "SparsityControlledSVC",
     "SparsityPathDisplay",
+    "ZeroNormQuantizer",
     "ZeroNormSVC",
     "ZeroNormSVR",
     "__version__",

@@ -20,9 +20,9 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     estimator : fitted estimator
-        Any estimator of zeronorm, or an :class:`~sklearn.svm.SVC`, ``NuSVC``, ``SVR``, ``NuSVR``
-        or ``OneClassSVM``, as it is or in a :class:`~sklearn.frozen.FrozenEstimator`; also any
-        selector of features.
+        Any estimator of zeronorm but :class:`ZeroNormQuantizer`, or an
+        :class:`~sklearn.svm.SVC`, ``NuSVC``, ``SVR``, ``NuSVR`` or ``OneClassSVM``, as it is or in
+        a :class:`~sklearn.frozen.FrozenEstimator`; also any selector of features.
     path : path-like
         The file; it is written whole or not at all.
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import highspy
 import numpy as np
+from scipy import sparse
 
 #: The tolerances that HiGHS has by itself; how good the solution is, its certificate tells.
 LOOSE = {"primal_feasibility_tolerance": 1e-7, "dual_feasibility_tolerance": 1e-7}
@@ -170,14 +171,33 @@ def add_rows(
 ) -> None:
     """Add constraints ``lower <= rows @ variables[indices] <= upper``."""
     count, width = rows.shape
+    starts = np.arange(0, count * width, width)
+    _add_entries(model, starts, indices, rows, np.full(count, lower), np.full(count, upper))
+
+
+def add_sparse_rows(model: highspy.Highs, rows: sparse.csr_array, lower: Any, upper: Any) -> None:
+    """Add constraints ``lower <= rows @ variables <= upper``."""
+    count = rows.shape[0]
+    bounds = np.full(count, lower), np.full(count, upper)
+    _add_entries(model, rows.indptr[:-1], rows.indices, rows.data, *bounds)
+
+
+def _add_entries(
+    model: highspy.Highs,
+    starts: np.ndarray,
+    indices: np.ndarray,
+    values: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+) -> None:
     status = model.addRows(
-        count,
-        np.full(count, lower),
-        np.full(count, upper),
-        rows.size,
-        np.arange(0, count * width, width, dtype=np.int32),
+        len(lower),
+        lower,
+        upper,
+        values.size,
+        starts.astype(np.int32),
         np.ascontiguousarray(indices, dtype=np.int32).ravel(),
-        np.ascontiguousarray(rows).ravel(),
+        np.ascontiguousarray(values, dtype=np.float64).ravel(),
     )
     _check(status, "constraints")
 

@@ -1,0 +1,1 @@
+"""Quantisers: few vectors that stand for all rows."""

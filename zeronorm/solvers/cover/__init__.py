@@ -1,0 +1,1 @@
+"""Covers of rows by few of them."""
