@@ -41,6 +41,12 @@ def same_model(one, other, atol=1e-8):
         np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=0, atol=atol)
 
 
+@pytest.mark.parametrize("there, here", [(DaskSparseSVC, SparseSVC), (DaskSparseSVR, SparseSVR)])
+def test_parameters_are_those_of_the_plain_estimator(there, here):
+    own = {"client": None, "sample_rows": 100_000}
+    assert there().get_params() == here().get_params() | own
+
+
 def test_few_rows_give_the_model_of_a_plain_fit(client):
     X, y = rows(1500)
     weight = np.random.RandomState(1).randint(0, 3, len(y)).astype(float)
