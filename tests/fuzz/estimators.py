@@ -8,9 +8,11 @@ from sklearn.base import BaseEstimator
 
 import zeronorm
 
-#: What a file of a selector holds, and steps of the command line: not meant to be fitted.
+#: What a file of a selector holds, steps of the command line, and what estimators share: not meant
+#: to be fitted.
 INTERNAL = {
     "zeronorm.feature_selection.selected",
+    "zeronorm.learned.machine",
     "zeronorm.tables.comparison",
     "zeronorm.tables.model",
 }
