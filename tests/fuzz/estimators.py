@@ -8,21 +8,27 @@ from sklearn.base import BaseEstimator
 
 import zeronorm
 
-#: What a file of a selector holds, and steps of the command line: not meant to be fitted. Those of
-#: Dask take its collections, and have tests of their own.
+#: What a file of a selector holds, steps of the command line, and what estimators share: not meant
+#: to be fitted. Those of Dask take its collections, and have tests of their own.
 INTERNAL = {
     "zeronorm.dask.sparse_svc",
     "zeronorm.dask.sparse_svr",
     "zeronorm.feature_selection.selected",
+    "zeronorm.learned.machine",
     "zeronorm.tables.comparison",
     "zeronorm.tables.model",
 }
+
+#: Its estimators take Dask collections and need an extra; tests/dask has their tests.
+ON_DASK = "zeronorm.dask"
 
 
 def all_estimators():
     """Every estimator class defined in the package, also one that __init__.py forgets."""
     found = set()
     for module in pkgutil.walk_packages(zeronorm.__path__, "zeronorm."):
+        if module.name.startswith(ON_DASK):
+            continue
         for _, item in inspect.getmembers(import_module(module.name), inspect.isclass):
             if item.__name__.startswith("_"):
                 continue
