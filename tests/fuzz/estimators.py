@@ -9,10 +9,8 @@ from sklearn.base import BaseEstimator
 import zeronorm
 
 #: What a file of a selector holds, steps of the command line, and what estimators share: not meant
-#: to be fitted. Those of Dask take its collections, and have tests of their own.
+#: to be fitted.
 INTERNAL = {
-    "zeronorm.dask.sparse_svc",
-    "zeronorm.dask.sparse_svr",
     "zeronorm.feature_selection.selected",
     "zeronorm.learned.machine",
     "zeronorm.tables.comparison",
