@@ -61,5 +61,6 @@ CURRENT: tuple[str, ...] = (
     "6cae935",
     "68e3cdb",
     "deb62a2",
+    "1944ac6",
 )
 STUDIES = {module.STUDY.name: module.STUDY for module in MODULES}
