@@ -17,6 +17,7 @@ from zeronorm.model_selection import (
     chosen,
     count_terms,
     sparse_search,
+    standard_error,
 )
 
 one_standard_error = partial(chosen, rule="one_se")
@@ -91,6 +92,13 @@ def test_one_standard_error_takes_the_sparsest_of_many():
     expected = min((t, i) for i, t in enumerate(terms) if folds[i].mean() >= limit)[1]
     assert one_standard_error(results(folds, terms)) == expected
     assert expected != np.argmax(folds.mean(axis=1))
+
+
+def test_rows_that_are_held_out_twice_count_once():
+    once = np.array([0.1, 0.3, 0.2, 0.6])
+    twice = np.concatenate([once, once])
+    assert standard_error(twice, 2) == pytest.approx(twice.std(ddof=1) / 2.0)
+    assert standard_error(twice) < 0.75 * standard_error(twice, 2)
 
 
 def test_one_fold_has_no_standard_error():

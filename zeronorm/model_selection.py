@@ -33,14 +33,17 @@ def accuracy_and_terms(estimator: Any, X: Any, y: Any) -> dict[str, float]:
     return {"accuracy": accuracy, "terms": float(count_terms(estimator))}
 
 
-def standard_error(folds: np.ndarray) -> np.ndarray:
-    """Return the standard error of the mean over the first axis; zero of one fold only."""
+def standard_error(folds: np.ndarray, repeats: int = 1) -> np.ndarray:
+    """Return the standard error of the mean over the first axis; zero of one fold only.
+
+    Folds that were drawn several times hold the same rows again: they count once.
+    """
     if len(folds) < 2:
         return np.zeros(folds.shape[1:])
-    return folds.std(axis=0, ddof=1) / np.sqrt(len(folds))
+    return folds.std(axis=0, ddof=1) / np.sqrt(len(folds) / repeats)
 
 
-def sparsest_good(accuracy: np.ndarray, terms: np.ndarray, rule: str) -> int:
+def sparsest_good(accuracy: np.ndarray, terms: np.ndarray, rule: str, repeats: int = 1) -> int:
     """Index of the candidate that a rule keeps; among equally sparse ones the more accurate.
 
     Parameters
@@ -54,13 +57,15 @@ def sparsest_good(accuracy: np.ndarray, terms: np.ndarray, rule: str) -> int:
         1984). "paired_se": with the standard error of the difference from the best, fold by fold:
         what makes a fold hard for all candidates does not count, which picks larger and more
         accurate models. "best": the most accurate.
+    repeats : int
+        How often the folds were drawn.
     """
     mean = accuracy.mean(axis=0)
     best = np.lexsort((terms, -mean))[0]
     if rule == "best":
         return int(best)
     compared = accuracy[:, best] if rule == "one_se" else accuracy[:, [best]] - accuracy
-    good = np.flatnonzero(mean >= mean.max() - standard_error(compared))
+    good = np.flatnonzero(mean >= mean.max() - standard_error(compared, repeats))
     return int(good[np.lexsort((-mean[good], terms[good]))[0]])
 
 

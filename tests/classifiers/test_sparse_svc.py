@@ -184,6 +184,7 @@ def test_many_rows_are_chosen_on_a_draw(monkeypatch):
         seen.append((made.learn.shape, made.cost.sum(), len(made.others.codes)))
         return made
 
+    monkeypatch.setattr(folds, "FEW_ROWS", 100)
     monkeypatch.setattr(folds, "SHARED_ROWS", 150)
     monkeypatch.setattr(folds, "OTHER_ROWS", 60)
     monkeypatch.setattr(choice, "make_folds", spy)
@@ -195,6 +196,20 @@ def test_many_rows_are_chosen_on_a_draw(monkeypatch):
     assert seen == [((3, 150), pytest.approx(400), 60)]
     own = SparseSVC(**QUICK | {"C": "cv"}).fit(X, y)
     assert own.C_ in np.array(settings.C_VALUES) * 100 / 400
+
+
+def test_folds_of_few_rows_are_drawn_twice(monkeypatch):
+    """Each row is held out twice, and not with the same others."""
+    seen = []
+    monkeypatch.setattr(
+        choice, "make_folds", lambda *args: seen.append(make_folds(*args)) or seen[-1]
+    )
+    SparseSVC(**QUICK).fit(*moons(100))
+    (few,) = seen
+    held_out = few.shared.judge
+    assert (len(few), few.repeats) == (6, 2)
+    assert (held_out.sum(axis=0) == 2).all() and (few.learn ^ held_out).all()
+    assert len(np.unique(held_out, axis=0)) == 6
 
 
 def test_given_folds_are_the_ones_used():

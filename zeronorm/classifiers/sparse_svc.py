@@ -40,7 +40,7 @@ class SparseSVC(LearnedMachine, KernelClassifier):
         Number of terms: chosen, or at most this many. A linear part counts as one for each output,
         because it costs as much as a term.
     C : "cv", float or sequence of float, default="cv"
-        Cost of a margin error, as in :class:`~sklearn.svm.LinearSVC`: chosen from 0.1 to 1000
+        Cost of a margin error, as in :class:`~sklearn.svm.LinearSVC`: chosen from 0.01 to 1000
         (beyond 2 000 rows, multiplied by 2 000 / n), given, or chosen from the given values.
     kernel : {"linear", "poly", "rbf"}, default="rbf"
         Kernel function; it must be positive semidefinite and have a derivative.
@@ -62,13 +62,14 @@ class SparseSVC(LearnedMachine, KernelClassifier):
     max_features : int, optional
         Most features that the model may use; there is a metric then.
     rule : {"loss", "one_se", "paired_se", "best"}, default="loss"
-        Which size to keep. "loss": the smallest whose loss on held-out rows, the error and half a
-        hinge that is cut off at two, is within a quarter of a standard error of the lowest, fold
-        by fold. "one_se": the smallest within one standard error of the lowest error; "paired_se":
+        Which size to keep. "loss": the smallest whose loss on held-out rows, the cross-entropy in
+        bits and twice the error, is within a quarter of a standard error of the lowest, fold by
+        fold. "one_se": the smallest within one standard error of the lowest error; "paired_se":
         within one standard error of the fold-by-fold difference from it; "best": that with the
         lowest error.
     cv : int, splitter or iterable of splits, default=5
-        Number of folds, or how to split, as in :class:`~sklearn.model_selection.GridSearchCV`.
+        Number of folds, or how to split, as in :class:`~sklearn.model_selection.GridSearchCV`. Of
+        at most 500 rows a number of folds is drawn twice.
     class_weight : dict or "balanced", optional
         Factor of C for each class.
     tol : float, default=1e-4

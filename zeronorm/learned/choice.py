@@ -38,9 +38,6 @@ STAND_IN_FACTORS = (0.1, 0.3, 1.0)
 #: ``criteria.py``); but it may have a few.
 ROWS_PER_TERM, FEW_TERMS = 10, 8
 
-#: Settings that are tried without their linear part, and with each other loss.
-TWINS = 3
-
 
 @dataclass(frozen=True)
 class Choice:
@@ -150,6 +147,7 @@ def choose(
         rows = Units.of(found[1]).rows(found[1], slice(None), dtype)
         folds.turned = folds.with_rows(rows)
     path = Path(folds, units, n_jobs)
+    path.judged.repeats = folds.repeats
     n_outputs = training.targets.shape[1]
     if size is not None:
         path.most = size
@@ -262,7 +260,7 @@ def _growing(path: Path, settings: list[Setting], aim: float, update: Any) -> bo
     changes: list[dict[str, Any]] = [{"linear": False}, *({"loss": loss} for loss in losses[1:])]
     for change in changes:
         twins = [replace(one, **change) for one in path.states]
-        twins = [one for one in twins if one in settings and one not in path.states][:TWINS]
+        twins = [one for one in twins if one in settings and one not in path.states]
         if twins:
             update(0.2, f"{len(twins)} settings more")
             path.advance(stages[0], twins)

@@ -18,11 +18,11 @@ from zeronorm.learned.kernel_sets import Rows
 from zeronorm.learned.residuals import Residuals
 from zeronorm.links import Calibration
 
-#: Most that a row adds to the loss that classifiers are judged by: that of the boundary is one.
-MOST = 2.0
+#: What an error adds to the loss that classifiers are judged by; a row on the boundary adds one.
+ERROR_WEIGHT = 2.0
 
-#: Factors of the scores of a classifier, of which the best is taken, to judge it.
-UNITS = (1.0, 2.0, 4.0, 8.0)
+#: Slopes of the sigmoid of a classifier's margins, of which the best is taken, to judge it.
+SLOPES = (1.0, 2.0, 4.0, 8.0, 16.0)
 
 #: Residuals beyond so many deviations of the target count by their size, not by its square.
 FAR_OUT = 3.0
@@ -59,7 +59,7 @@ class Criterion(Protocol):
 
 @dataclass(frozen=True)
 class OfClasses:
-    """Wrong classes; and a hinge that is cut off, with as much again for an error."""
+    """Wrong classes; and the cross-entropy of the margins, with as much again for an error."""
 
     fewer: ClassVar[int] = 14
     words: ClassVar[tuple[str, str]] = ("error", "SVC")
@@ -71,17 +71,17 @@ class OfClasses:
     def row_losses(self, scores: Any, truth: Any) -> tuple[Any, Any]:
         """Whether each row is wrong (models x rows), and its loss in several units of the scores.
 
-        The loss is the hinge of the margin, cut off: it says more than whether a row is wrong, and
-        unlike the squared hinge that is learned by, no row says more than a few. A small C makes
-        scores small, and the hinge large; in larger units the loss becomes twice the error.
+        The loss is the bits that the class takes to say, once a sigmoid of the margin is known: it
+        says more than whether a row is wrong, and what the probabilities will be worth. A small C
+        makes scores small, so the sigmoid has several slopes.
         """
         xp, margin = namespace(scores), margins(scores, truth)
-        losses = [xp.clip(1.0 - unit * margin, 0.0, MOST) for unit in UNITS]
+        losses = [_bits(slope * margin) for slope in SLOPES]
         return predicted(scores) != truth, xp.stack(losses)
 
     def combined(self, loss: np.ndarray, error: np.ndarray) -> np.ndarray:
-        """Add as much for an error as the hinge has at most."""
-        return loss + MOST * error
+        """Add the errors, which are what the model is for."""
+        return loss + ERROR_WEIGHT * error
 
     def is_support(self, scores: Any, targets: Any) -> Any:
         """Whether rows are within the margin."""
@@ -141,6 +141,12 @@ class OfNumbers:
     def link(self, values: np.ndarray, truth: np.ndarray, weight: np.ndarray) -> Residuals:
         """Keep the residuals, for intervals."""
         return Residuals(values.astype(np.float64), truth.astype(np.float64), weight)
+
+
+def _bits(logits: Any) -> Any:
+    """Return -log2 of the sigmoid."""
+    xp = namespace(logits)
+    return (at_least(-logits, 0.0) + xp.log1p(xp.exp(-xp.abs(logits)))) / float(np.log(2.0))
 
 
 def margins(scores: Any, codes: Any) -> Any:

@@ -33,8 +33,11 @@ TOLERATED = 0.02
 #: Of the features to be switched off, the share that goes at a time.
 PART = 0.5
 
+#: Most steps of a descent with fewer features.
+STEPS = 40
 
-def zero_widths(models: JointModels, spread: np.ndarray, *, max_steps: int) -> JointModels:
+
+def zero_widths(models: JointModels, spread: np.ndarray, *, max_steps: int = STEPS) -> JointModels:
     """Return one model (a batch of one) whose widths that do not matter are zero.
 
     Parameters
@@ -72,7 +75,7 @@ def spread_of(rows: Rows) -> np.ndarray:
     return np.sqrt(np.maximum(variance, np.finfo(float).tiny))
 
 
-def keep_features(models: JointModels, count: int, *, max_steps: int) -> JointModels:
+def keep_features(models: JointModels, count: int, *, max_steps: int = STEPS) -> JointModels:
     """Return one model that uses at most ``count`` features."""
     used = models.used or _everything(models)
     kernel = (to_numpy(used.kernel) > 0) & (models.size > 0)

@@ -20,7 +20,6 @@ from zeronorm.learned.path import (
     CANDIDATES,
     CANDIDATES_EACH,
     CYCLE_TERMS,
-    STEPS,
     TOLERANCE,
 )
 from zeronorm.learned.settings import Setting
@@ -34,6 +33,9 @@ from zeronorm.learned.units import TrainingSource, Units
 
 #: Steps of a cycle for each of L-BFGS.
 CYCLES = 3
+
+#: Steps after vectors were added.
+STEPS = 40
 
 #: A descent whose last steps lower the objective by this share, each, is not near its end.
 FALLING = 0.001
@@ -163,9 +165,9 @@ class _Fit:
     def with_fewer_features(self, models: JointModels, max_features: int | None) -> JointModels:
         """Switch features off that the model does not need, or may not use."""
         if self.setting.widths > 1 and models.size:
-            models = zero_widths(models, spread_of(models.rows), max_steps=STEPS)
+            models = zero_widths(models, spread_of(models.rows))
         if max_features is not None:
-            models = keep_features(models, max_features, max_steps=STEPS)
+            models = keep_features(models, max_features)
         return models
 
     def on_larger_samples(self, models: JointModels, max_iter: int, tol: float) -> JointModels:

@@ -29,6 +29,9 @@ from zeronorm.learned.units import Units
 #: Folds share at most so many rows, and are judged by so many others beside them.
 SHARED_ROWS, OTHER_ROWS = 2_500, 5_000
 
+#: Up to so many rows the folds are drawn so often: which rows are held out together matters there.
+FEW_ROWS, REPEATS = 500, 2
+
 
 @dataclass
 class Part:
@@ -57,6 +60,7 @@ class Folds:
 
     ``cost`` is that of every row where C is one; ``learn`` (folds x rows) tells which rows a fold
     learns from. ``turned`` are the same folds of wide data in coordinates of their span.
+    ``repeats`` tells how often the folds were drawn.
     """
 
     shared: Part
@@ -65,6 +69,7 @@ class Folds:
     learn: np.ndarray
     seed: int
     turned: Folds | None = None
+    repeats: int = 1
 
     def __len__(self) -> int:
         return len(self.learn)
@@ -178,9 +183,9 @@ def make_folds(
 ) -> Folds:
     """Split the rows: into so many folds, or as a splitter or a list of splits says.
 
-    The indices of a list are those of the rows given to ``fit``. Of many rows the folds share a
-    draw, whose costs stand for all rows; others, which none learns from, are shared out among the
-    folds to be judged by.
+    A number of folds is drawn twice where rows are few. The indices of a list are those of the rows
+    given to ``fit``. Of many rows the folds share a draw, whose costs stand for all rows; others,
+    which none learns from, are shared out among the folds to be judged by.
     """
     n_rows = len(training.codes)
     if is_integer(cv):
@@ -197,8 +202,11 @@ def make_folds(
     drawn = np.arange(n_rows)
     if n_rows > SHARED_ROWS:
         drawn = stratified_rows(training.codes, SHARED_ROWS, random)
+    repeats = REPEATS if splits is None and n_rows <= FEW_ROWS else 1
     if splits is None:
-        places = list(stratified_folds(training.codes[drawn], cv, random))
+        codes = training.codes[drawn]
+        draws = [stratified_folds(codes, cv, random) for _ in range(repeats)]
+        places = [split for draw in draws for split in draw]
         rest = other_rows(n_rows, drawn)
         rest = rest[random.permutation(len(rest))[:OTHER_ROWS]]
     else:
@@ -228,7 +236,8 @@ def make_folds(
     rows = units.rows(training, drawn, dtype)
     shared = Part(rows, codes, training.cost[drawn], masks[1], criterion)
     cost = rescaled_cost(training.codes, training.cost, drawn, training.cost[drawn])
-    return Folds(shared, others, cost, masks[0], random.randint(2**31 - 1))
+    seed = random.randint(2**31 - 1)
+    return Folds(shared, others, cost, masks[0], seed, repeats=repeats)
 
 
 def _indices(training: TrainingRows, rows: np.ndarray) -> np.ndarray:

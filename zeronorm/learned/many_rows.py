@@ -36,7 +36,7 @@ from zeronorm.learned.effort import Effort, announcement
 from zeronorm.learned.features import keep_features, spread_of, zero_widths
 from zeronorm.learned.folds import Part, judge
 from zeronorm.learned.joint import JointModels, Parameters, Used
-from zeronorm.learned.path import STEPS, Judged
+from zeronorm.learned.path import Judged
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.stochastic import (
     BATCH,
@@ -316,9 +316,9 @@ class Race:
         models.values = models.objective()
         if setting.widths > 1 and models.size:
             # What some of the rows say of the parameters is not wanted.
-            models.used = zero_widths(models, spread_of(models.rows), max_steps=STEPS).used
+            models.used = zero_widths(models, spread_of(models.rows)).used
         if max_features is not None:
-            models = keep_features(models, max_features, max_steps=STEPS)
+            models = keep_features(models, max_features)
         return models.used, models.parameters
 
 

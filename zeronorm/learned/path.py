@@ -41,7 +41,10 @@ STAYING = (6, 4, 3, 2)
 MANY_TERMS = 10_000
 
 #: Steps with each size, fewer up to so many terms, and the relative progress to stop at.
-STEPS, FEW_STEPS, FEW_TERMS, TOLERANCE = 40, 25, 4, 1e-5
+STEPS, FEW_STEPS, FEW_TERMS, TOLERANCE = 24, 16, 4, 1e-5
+
+#: Most steps of the coefficients of a linear part alone.
+LINEAR_STEPS = 25
 
 #: From so many terms on, a cycle of so many steps (``stochastic.py``).
 CYCLE_TERMS, CYCLE_STEPS = 8, 60
@@ -72,6 +75,8 @@ class Judged:
     losses: list[np.ndarray] = field(default_factory=list)
     #: Held-out values and parameters of the best model of each size, which alone may be chosen.
     best: dict[int, tuple[int, list[Any], Parameters]] = field(default_factory=dict)
+    #: How often the folds were drawn.
+    repeats: int = 1
 
     @property
     def mean(self) -> np.ndarray:
@@ -81,7 +86,11 @@ class Judged:
     @property
     def standard_error(self) -> np.ndarray:
         """Standard error of each mean."""
-        return standard_error(np.transpose(self.errors))
+        return standard_error(np.transpose(self.errors), self.repeats)
+
+    def within(self, share: float, difference: np.ndarray) -> bool:
+        """Whether the mean of a difference, fold by fold, is at most this share of its error."""
+        return bool(difference.mean() <= share * standard_error(difference, self.repeats))
 
     def mean_loss(self, i: int) -> float:
         """Mean loss of one."""
@@ -106,6 +115,10 @@ class Judged:
         if values is not None and parameters is not None and is_best:
             self.best[size] = last, values, parameters
 
+    def indices(self) -> list[int]:
+        """Return the index of the best model of each size, in the order of sizes."""
+        return [self.best[size][0] for size in sorted(self.best)]
+
     def chosen(self, rule: str) -> int:
         """Index of the model that a rule keeps: the best of its size.
 
@@ -119,15 +132,15 @@ class Judged:
             )
         if rule == "loss":
             return self._smallest_by_loss()
-        kept = sparsest_good(1.0 - np.transpose(self.errors), np.array(self.sizes), rule)
-        return self.best[self.sizes[kept]][0]
+        indices = self.indices()
+        accuracy = 1.0 - np.transpose([self.errors[i] for i in indices])
+        return indices[sparsest_good(accuracy, np.array(sorted(self.best)), rule, self.repeats)]
 
     def _smallest_by_loss(self) -> int:
         """Compare losses of the best models of each size, in standard errors over the folds."""
-        indices = [self.best[size][0] for size in sorted(self.best)]
+        indices = self.indices()
         lowest = self.losses[min(indices, key=self.mean_loss)]
-        behind = ((i, self.losses[i] - lowest) for i in indices)
-        within = (i for i, more in behind if more.mean() <= QUARTER * float(standard_error(more)))
+        within = (i for i in indices if self.within(QUARTER, self.losses[i] - lowest))
         kept = next(within, None)
         if kept is None:
             raise ValueError(
@@ -138,7 +151,7 @@ class Judged:
 
     def best_of_each_size(self) -> dict[str, np.ndarray]:
         """Size, error, standard error and setting of the most accurate model of each size."""
-        indices = [self.best[size][0] for size in sorted(self.best)]
+        indices = self.indices()
         settings = [self.settings[i] for i in indices]
         return {
             "terms": np.array([self.sizes[i] for i in indices]),
@@ -260,7 +273,7 @@ class Path:
         judged = self.judged
         if not judged.sizes:
             return False  # no vector can be added
-        indices = [index for index, _, _ in judged.best.values()]
+        indices = judged.indices()
         earlier = [index for index in indices if index < first]
         if not self.states or not earlier or len(earlier) == len(indices):
             return bool(self.states)  # nothing to compare
@@ -269,8 +282,8 @@ class Path:
         if best < first and leader in self.states and leader not in judged.settings[first:]:
             return True  # larger than the sizes of the stage already, it has waited
         gain = judged.losses[min(earlier, key=judged.mean_loss)] - judged.losses[best]
-        is_clear = gain.mean() > WORTHWHILE * float(standard_error(gain))
-        return bool(is_clear or best >= first and judged.mean.min() > aim)
+        is_clear = not judged.within(WORTHWHILE, gain)
+        return is_clear or bool(best >= first and judged.mean.min() > aim)
 
 
 def _grow(
@@ -294,7 +307,7 @@ def _grow(
         if models.size < size:
             break
         if size == 0:
-            solve_coefficients(models, max_steps=FEW_STEPS, tolerance=TOLERANCE)
+            solve_coefficients(models, max_steps=LINEAR_STEPS, tolerance=TOLERANCE)
         elif size < CYCLE_TERMS:
             steps = FEW_STEPS if size <= FEW_TERMS else STEPS
             descend(models, max_steps=steps, tolerance=TOLERANCE)

@@ -13,7 +13,7 @@ from zeronorm.learned.joint import Form
 from zeronorm.learned.losses import SQUARED_HINGE, RowLoss
 
 #: Costs to try, for at most so many rows; of more, each weighs less.
-C_VALUES, MANY_ROWS = (0.1, 1.0, 10.0, 100.0, 1000.0), 2_000
+C_VALUES, MANY_ROWS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0), 2_000
 
 #: Most features, or rows, of a linear part that is not asked for: it takes a square matrix.
 LINEAR_FEATURES = 400

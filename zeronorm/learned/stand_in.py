@@ -15,7 +15,6 @@ from zeronorm.learned.losses import SQUARED_HINGE, RowLoss
 from zeronorm.learned.path import Judged
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.units import Units
-from zeronorm.model_selection import standard_error
 
 #: Landmarks of the stand-in, and most steps of its coefficients.
 LANDMARKS, LANDMARK_STEPS = 100, 25
@@ -79,7 +78,7 @@ def far_behind(
     """Return a sentence if the model that was chosen is far behind the stand-in, fold by fold."""
     best = min(range(len(stand_in.errors)), key=stand_in.mean_loss)
     difference = np.array(judged.errors[kept]) - np.array(stand_in.errors[best])
-    if difference.mean() <= max(FAR, CLEARLY * float(standard_error(difference))):
+    if difference.mean() <= FAR or judged.within(CLEARLY, difference):
         return None
     error, rival = criterion.words
     return (

@@ -92,7 +92,8 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         of the lowest error; "paired_se": within one standard error of the fold-by-fold difference
         from it; "best": that with the lowest error.
     cv : int, splitter or iterable of splits, default=5
-        Number of folds, or how to split, as in :class:`~sklearn.model_selection.GridSearchCV`.
+        Number of folds, or how to split, as in :class:`~sklearn.model_selection.GridSearchCV`. Of
+        at most 500 rows a number of folds is drawn twice.
     tol : float, default=1e-4
         Relative gap between the objective and its minimum over the coefficients.
     max_iter : int, default=200
