@@ -7,6 +7,7 @@ from zeronorm.base.sampling import (
     deal_rows,
     other_rows,
     renumbered,
+    shuffled_rows,
     stratified_rows,
 )
 
@@ -73,6 +74,16 @@ def test_rows_of_a_large_class_are_distinct():
     assert np.bincount(codes[rows]).tolist() == [950, 50]
     # Uniformly: the mean of so many has a standard deviation of 0.0094 of the range.
     assert rows[codes[rows] == 0].mean() / (2 * MANY_ROWS) == pytest.approx(0.5, abs=0.04)
+
+
+@pytest.mark.parametrize(("n_rows", "count"), [(50, 20), (50, 80), (MANY_ROWS, 1_000)])
+def test_some_rows_in_random_order(n_rows, count):
+    rows = shuffled_rows(n_rows, count, np.random.RandomState(0))
+    assert len(np.unique(rows)) == len(rows) == min(n_rows, count)
+    assert rows.min() >= 0 and rows.max() < n_rows
+    assert not np.all(np.diff(rows) > 0)
+    again = shuffled_rows(n_rows, count, np.random.RandomState(0))
+    np.testing.assert_array_equal(rows, again)
 
 
 def test_codes_without_gaps_and_other_rows():

@@ -81,6 +81,13 @@ def _drawn(rows: np.ndarray, count: int, random: np.random.RandomState) -> np.nd
     return rows[sample_without_replacement(len(rows), count, random_state=random)]
 
 
+def shuffled_rows(n_rows: int, count: int, random: np.random.RandomState) -> np.ndarray:
+    """Draw at most ``count`` of the rows, in random order; many more are not shuffled for that."""
+    if n_rows < max(MANY_ROWS, count):
+        return random.permutation(n_rows)[:count]
+    return random.permutation(sample_without_replacement(n_rows, count, random_state=random))
+
+
 def deal_rows(codes: np.ndarray, n_blocks: int, random: np.random.RandomState) -> list[np.ndarray]:
     """Split all rows into blocks of nearly equal size, each class spread over them evenly.
 

@@ -131,11 +131,12 @@ class Race:
         held = stratified_rows(training.codes, count, random, least=1)
         source = batch_source(training, units, dtype)
         self.learn = other_rows(n_rows, held)
-        self.source = SomeRows(source, self.learn)
+        self.source, self.codes = SomeRows(source, self.learn), training.codes[self.learn]
         turn = random.permutation(len(held)) % PARTS
         masks = turn == np.arange(PARTS)[:, None]
         held_cost, codes = training.cost[held], training.codes[held]
         self.held = Part(source.take(held), codes, held_cost, masks, criterion)
+        self.cost = as_on(training.cost[self.learn], self.held.rows.like)
         self.settings, self.judged = settings, Judged()
         self.states: dict[Setting, Parameters] = {}
         self.max_steps = max_steps
@@ -182,8 +183,7 @@ class Race:
         """Return the problem of settings of one form."""
         Cs = np.array([setting.C for setting in group])
         gammas = np.array([self.units.gamma(setting.kernel) for setting in group])
-        cost = as_on(self.training.cost[self.learn], self.held.rows.like)
-        return BatchProblem(self.source, cost, group[0].form, Cs, gammas)
+        return BatchProblem(self.source, self.cost, group[0].form, Cs, gammas)
 
     def _groups(self, settings: list[Setting]) -> Iterator[list[Setting]]:
         """Yield the settings of each form."""
@@ -193,14 +193,13 @@ class Race:
 
     def _grown(self, problem: BatchProblem, group: list[Setting], terms: int) -> Parameters:
         """Parameters of the models with so many terms, coefficients solved roughly."""
-        codes = self.training.codes[self.learn]
-        some = stratified_rows(codes, START_ROWS, self.random)
+        some = stratified_rows(self.codes, START_ROWS, self.random)
         known = [self.states[setting].arrays() for setting in group if setting in self.states]
         start = None
         if known:
             xp = namespace(known[0][0])
             start = Parameters(*(xp.concat(arrays, axis=0) for arrays in zip(*known, strict=True)))
-        models = grown(problem, start, some, codes, terms, self.random)
+        models = grown(problem, start, some, self.codes, terms, self.random)
         return models.parameters
 
     def _judged(
@@ -311,7 +310,7 @@ class Race:
         """Return which features are needed, found on some of the rows, and parameters for them."""
         if setting.widths <= 1 and max_features is None:
             return None, parameters
-        some = stratified_rows(self.training.codes[self.learn], FEATURE_ROWS, self.random)
+        some = stratified_rows(self.codes, FEATURE_ROWS, self.random)
         models = problem.on_rows(some, parameters)
         models.values = models.objective()
         if setting.widths > 1 and models.size:

@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from zeronorm.arrays import all_finite, as_on, take, to_numpy
+from zeronorm.base.sampling import shuffled_rows
 from zeronorm.learned.joint import Form, JointModels, Parameters, Used
 
 #: Rows of a batch where models are compared, and where one descends to its end.
@@ -181,8 +182,8 @@ def descend_by_batches(
         Is told after each step what share of the steps is done.
     """
     n_rows = len(problem.source)
-    compared = np.sort(random.permutation(n_rows)[:COMPARED])
-    batches = _batches(n_rows, min(cycle.batch, n_rows), random)
+    compared = np.sort(shuffled_rows(n_rows, COMPARED, random))
+    batches = _batches(n_rows, min(cycle.batch, n_rows), cycle.steps, random)
 
     def move(some: np.ndarray, moved: Parameters, smaller: Cycle) -> np.ndarray:
         part, indices = problem.take(some), np.arange(len(some))
@@ -197,11 +198,14 @@ def descend_by_batches(
     return _never_above(move, parameters, before, cycle)[0]
 
 
-def _batches(n_rows: int, size: int, random: np.random.RandomState) -> Any:
-    """Yield indices of batches without end: all rows in turn, in another order each time."""
+def _batches(n_rows: int, size: int, steps: int, random: np.random.RandomState) -> Any:
+    """Yield indices of batches without end: rows in turn, in another order each time.
+
+    Of more rows than so many steps see others are drawn each time.
+    """
     while True:
-        order = random.permutation(n_rows)
-        for start in range(0, n_rows - size + 1, size):
+        order = shuffled_rows(n_rows, steps * size, random)
+        for start in range(0, len(order) - size + 1, size):
             yield np.sort(order[start : start + size])
 
 
