@@ -237,9 +237,8 @@ def test_pandas_gaps_are_missing():
 
 
 def test_the_example_of_the_guide_runs(tmp_path, monkeypatch, capsys):
-    guide = Path(__file__).parents[2] / "docs" / "guide.md"
-    section = guide.read_text().split("## Explain a model")[1]
-    code = section.split("```python")[1].split("```")[0]
+    page = Path(__file__).parents[2] / "docs" / "guide" / "explain.md"
+    code = page.read_text().split("```python")[1].split("```")[0]
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "guide", "exec"), {})
     printed = capsys.readouterr().out

@@ -24,6 +24,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base.checked import CheckedLinear
+from zeronorm.base.documented import Documented
 from zeronorm.base.guard import guessing_message
 from zeronorm.base.labels import class_codes, signed_targets
 from zeronorm.base.parameters import with_parameters
@@ -42,7 +43,7 @@ from zeronorm.solvers.elimination.selection import Selection
 
 
 @with_parameters
-class AROMClassifier(ClassifierMixin, BaseEstimator):
+class AROMClassifier(ClassifierMixin, Documented, BaseEstimator):
     """Linear or polynomial classifier with as few features as the data allow.
 
     Parameters
