@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import sys
 from pathlib import Path
@@ -15,7 +14,7 @@ import matplotlib  # noqa: E402
 
 matplotlib.use("Agg")
 
-from public_names import PUBLIC, path_of  # noqa: E402
+from contents import DOCS, PUBLIC, path_of, source  # noqa: E402
 
 import zeronorm  # noqa: E402
 from zeronorm.base import documented  # noqa: E402
@@ -38,8 +37,6 @@ extensions = [
 # The gallery writes its examples' sources beside its pages; they are no pages themselves.
 exclude_patterns = ["gallery/*.ipynb", "gallery/*.py", "gallery/*.zip"]
 templates_path = ["_templates"]
-# decisions.md and the pages that are included are read on their own too, where # is the first level.
-suppress_warnings = ["config.cache"]
 
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
@@ -59,7 +56,7 @@ sphinx_gallery_conf = {
     "backreferences_dir": "gallery/backreferences",
     "doc_module": ("zeronorm",),
     "reference_url": {"zeronorm": None},
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "contents.place_in_gallery",
     "remove_config_comments": True,
     "show_memory": False,
     "download_all_examples": False,
@@ -114,6 +111,15 @@ def link_names(app: Any, document: Any) -> None:
         literal.replace_self(target)
 
 
+def read_page(app: Any, docname: str, content: list[str]) -> None:
+    """Put files of the repository into the pages that show them."""
+    page = DOCS / f"{docname}.md"
+    if page.exists():
+        content[0], files = source(page, content[0])
+        for file in files:
+            app.env.note_dependency(str(file))
+
+
 def is_ours(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
     """Leave out what a class inherits from scikit-learn; every page names it in one line."""
     function = inspect.unwrap(getattr(thing, "fget", None) or thing)
@@ -123,7 +129,6 @@ def is_ours(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any
 
 def setup(app: Any) -> None:
     """Tell Sphinx about the functions above."""
-    for module in sorted({module for module in PUBLIC.values()}):
-        importlib.import_module(module)
+    app.connect("source-read", read_page)
     app.connect("doctree-read", link_names)
     app.connect("autodoc-skip-member", is_ours)

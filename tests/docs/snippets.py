@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "docs" / "guide.md", *sorted((ROOT / "docs/guide").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
 CODE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: Between the code and what it prints may stand a few words.
 PRINTS = re.compile(r"[^`]*<!-- PRINTS -->\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -59,8 +59,8 @@ class Snippet:
         """Run it in the folder; return what each line with a comment printed, and all at 0."""
         if self.needs_own_process:
             command = [sys.executable, "-c", self.code]
-            environment = os.environ | {"PYTHONPATH": str(ROOT)}
-            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+            found = {"cwd": folder, "env": os.environ | {"PYTHONPATH": str(ROOT)}}
+            done = subprocess.run(command, **found, capture_output=True, text=True)
             if done.returncode:
                 is_missing = "ModuleNotFoundError" in done.stderr
                 raise (ImportError if is_missing else RuntimeError)(done.stderr)

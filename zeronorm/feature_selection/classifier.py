@@ -85,7 +85,7 @@ class AROMClassifier(ClassifierMixin, Documented, BaseEstimator):
         Coefficients of the features that are used, or of their products.
     intercept_ : ndarray of shape (n_outputs,)
         Constants.
-    powers_ : ndarray of shape (n_terms, n_features_in_)
+    powers_ : ndarray of shape (n_terms, n_features)
         Exponent of every feature in every term; only with ``kernel="poly"``.
     support_ : ndarray of shape (n_terms,)
         Indices of the features that are used; only with ``kernel="linear"``.
@@ -99,7 +99,7 @@ class AROMClassifier(ClassifierMixin, Documented, BaseEstimator):
         With "auto": accuracy for each number of terms.
     n_features_in_ : int
         Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has names.
 
     See Also
