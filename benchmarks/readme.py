@@ -63,9 +63,9 @@ def reason() -> str:
         for svc, ours in ours_and_svc().values()
     ]
     return (
-        f"- **Small.** On seven sets of the literature a median of {np.median(ratios):.0f} times "
-        f"fewer kernel terms than a tuned `SVC`; predictions are "
-        f"{np.median(list(speed_ups().values())):.0f} times faster."
+        f"On seven sets of the literature a median of {np.median(ratios):.0f} times fewer kernel "
+        f"terms than a tuned `SVC`; predictions are {np.median(list(speed_ups().values())):.0f} "
+        f"times faster."
     )
 
 
@@ -280,7 +280,7 @@ def renewed(figures: list) -> dict[Path, str]:
 
 def with_blocks(text: str, blocks: dict[str, str], where: str) -> str:
     for tag, block in blocks.items():
-        pattern = rf"(<!-- {tag} -->\n).*?(\n<!-- /{tag} -->)"
+        pattern = rf"(<!-- {tag} -->\n?).*?(\n?<!-- /{tag} -->)"
         text, count = re.subn(pattern, lambda m, b=block: m[1] + b + m[2], text, flags=re.DOTALL)
         if count != 1:
             raise ValueError(f"{where} should have one block {tag}, it has {count}.")

@@ -45,6 +45,7 @@ myst_heading_anchors = 3
 autosummary_filename_map = {path_of(name): name for name in PUBLIC}
 autosummary_generate = True
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
@@ -64,6 +65,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 0,
     "abort_on_example_error": True,
     "notebook_images": False,
+    "thumbnail_size": (480, 300),
 }
 
 html_theme = "pydata_sphinx_theme"

@@ -36,7 +36,7 @@ LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)\s#]+)")
 PUBLIC = {
     name: module
     for module, name in re.findall(
-        r"^   (zeronorm[\w.]*)\.(\w+)$", (DOCS / "api.rst").read_text(), re.MULTILINE
+        r"^   ~(zeronorm[\w.]*)\.(\w+)$", (DOCS / "api.rst").read_text(), re.MULTILINE
     )
 }
 
