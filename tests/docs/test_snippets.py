@@ -1,8 +1,11 @@
 """Every piece of code of README and guide runs as pasted, and prints what stands beside it."""
 
+import shutil
+import subprocess
+
 import pytest
 
-from tests.docs.snippets import NUMBER, PAGES, agrees, snippets
+from tests.docs.snippets import NUMBER, PAGES, ROOT, agrees, snippets
 
 #: What `make test` need not have: the pieces that need it are left out where it is missing.
 EXTRAS = {"dask", "distributed", "matplotlib", "onnx", "onnxruntime", "pandas", "skl2onnx", "torch"}
@@ -34,3 +37,16 @@ def test_what_is_printed_is_compared():
     assert not agrees("10 0.958", "14 0.958")
     assert not agrees("['a' 'b']", "['a' 'c']")
     assert not agrees("5", "5 0.9")
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs a C compiler: apt-get install gcc")
+def test_the_program_in_c_runs_too(tmp_path):
+    page = ROOT / "docs" / "guide" / "ship.md"
+    exporting = next(one for one in snippets(page) if "to_c(" in one.code)
+    exporting.run(tmp_path)
+    program = page.read_text().split("```c\n")[1].split("```")[0]
+    (tmp_path / "main.c").write_text(program)
+    warnings = ["-Wall", "-Wextra", "-Werror"]
+    subprocess.run(["gcc", "-std=c99", *warnings, "main.c", "-o", "main"], cwd=tmp_path, check=True)
+    found = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True)
+    assert found.stdout == "setosa\n"

@@ -229,6 +229,13 @@ def test_bad_input_gets_a_sentence(iris, pipeline):
         explain(get("density").model, get("density").rows[0])
 
 
+def test_a_predicted_number_has_four_digits():
+    model = SVR(C=10.0).fit(np.arange(30.0)[:, None], 100 + np.arange(30.0) / 7)
+    value = model.predict([[3.0]])[0]
+    assert str(explain(model, [3.0])).startswith(f"Prediction: {value:.4g}.\n")
+    assert explain(model, [3.0]).facts["prediction"] == pytest.approx(value, rel=1e-12)
+
+
 def test_pandas_gaps_are_missing():
     case = get("mixed")
     rows = pd.DataFrame([case.rows[0]], columns=case.names)
