@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -93,12 +94,11 @@ def link_names(app: Any, document: Any) -> None:
     from docutils import nodes
     from sphinx import addnodes
 
+    names = {path: name for name in PUBLIC for path in (name, path_of(name), f"zeronorm.{name}")}
     for literal in list(document.findall(nodes.literal)):
-        name = literal.astext().removeprefix("zeronorm.").split("(")[0]
-        above = literal.parent
-        if name not in PUBLIC or isinstance(above, nodes.reference | nodes.title):
-            continue
-        if isinstance(above, addnodes.pending_xref) or above.source is None and not above.parent:
+        name = names.get(re.sub(r"\([^()]*\)$", "", literal.astext()))
+        inside = nodes.reference | nodes.title | addnodes.pending_xref
+        if name is None or isinstance(literal.parent, inside):
             continue
         target = addnodes.pending_xref(
             "",

@@ -1,8 +1,10 @@
 """The code of README and guide, run as a reader would run it: each piece alone, in an empty folder.
 
 ``print(...)  # 104 0.958`` says what is printed; so does a block of text after the line
-``<!-- PRINTS -->``, for the piece of code before it. ``python -m tests.docs.snippets`` runs
-everything and writes what was printed to these places.
+``<!-- PRINTS -->``, for the piece of code before it; and the block DEMO of README shows what the
+commands in it print. ``python -m tests.docs.snippets`` runs everything and writes what was printed
+to these places; ``python -m tests.docs.snippets README.md`` does so for one page. Times in the
+block DEMO are those of the machine: run that on an idle one.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
 CODE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: Between the code and what it prints may stand a few words.
 PRINTS = re.compile(r"[^`]*<!-- PRINTS -->\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+DEMO = re.compile(r"(<!-- DEMO -->\n```console\n)(.*?)(```\n<!-- /DEMO -->)", re.DOTALL)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
@@ -125,6 +128,31 @@ def write(page: Path) -> None:
     page.write_text(text)
 
 
+def demonstrated(commands: list[str]) -> str:
+    """Return the commands and what they print, on the files of ``make demo``."""
+    run = "import sys; sys.argv[0] = 'zeronorm'; from zeronorm.tables.cli import main; main()"
+    options = {"env": os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "80"}, "text": True}
+    lines = []
+    with tempfile.TemporaryDirectory() as folder:
+        script = ROOT / "examples" / "make_demo_csv.py"
+        subprocess.run([sys.executable, script, folder], check=True)
+        for command in commands:
+            words = [sys.executable, "-c", run, *command.split()[1:]]
+            done = subprocess.run(words, cwd=folder, capture_output=True, check=True, **options)
+            printed = (done.stdout + done.stderr).rstrip().splitlines()
+            lines += [f"$ {command}", *(line.rstrip() for line in printed)]
+    return "\n".join(lines) + "\n"
+
+
+def write_demo(page: Path) -> None:
+    """Write to a page what the commands of its demonstration print."""
+    text = page.read_text()
+    if match := DEMO.search(text):
+        commands = re.findall(r"^\$ (.*)$", match[2], re.MULTILINE)
+        page.write_text(DEMO.sub(match[1] + demonstrated(commands) + match[3], text))
+
+
 if __name__ == "__main__":
-    for one in PAGES:
+    for one in [Path(name).resolve() for name in sys.argv[1:]] or PAGES:
         write(one)
+        write_demo(one)
