@@ -55,8 +55,8 @@ class TestReference:
 
     def test_what_is_in_the_reference_exists(self, contents):
         for name, module in contents.PUBLIC.items():
-            if module == "zeronorm.dask":
-                pytest.importorskip("distributed")
+            if module == "zeronorm.dask" and importlib.util.find_spec("distributed") is None:
+                continue
             thing = getattr(importlib.import_module(module), name)
             assert inspect.getdoc(thing)
 
