@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from tests.docs.snippets import NUMBER, PAGES, ROOT, agrees, snippets
+from tests.docs.snippets import NUMBER, PAGES, agrees, snippets
 
 #: What `make test` need not have: the pieces that need it are left out where it is missing.
 EXTRAS = {"dask", "distributed", "matplotlib", "onnx", "onnxruntime", "pandas", "skl2onnx", "torch"}
@@ -23,6 +23,19 @@ def test_it_runs_as_pasted(snippet, tmp_path):
     if snippet.text is not None:
         words = set(NUMBER.sub("#", printed[0]).split())
         assert set(NUMBER.sub("#", snippet.text).split()) <= words
+    if "write_html(" in snippet.code:
+        assert "<h2>Try it</h2>" in (tmp_path / "report.html").read_text()
+    if "to_c(" in snippet.code and shutil.which("gcc"):
+        check_the_program_in_c(snippet.page.read_text(), tmp_path)
+
+
+def check_the_program_in_c(page, folder):
+    """Compile the program of the page with the header in the folder, and run it."""
+    (folder / "main.c").write_text(page.split("```c\n")[1].split("```")[0])
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run(["gcc", *flags, "main.c", "-o", "main"], cwd=folder, check=True)
+    printed = subprocess.run([folder / "main"], capture_output=True, text=True, check=True).stdout
+    assert printed == "setosa\n" and f"prints `{printed.strip()}`" in page
 
 
 def test_every_page_has_code():
@@ -37,16 +50,3 @@ def test_what_is_printed_is_compared():
     assert agrees("10 0.958", "6 0.958") and not agrees("10 0.958", "16 0.958")
     assert not agrees("['a' 'b']", "['a' 'c']")
     assert not agrees("5", "5 0.9")
-
-
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs a C compiler: apt-get install gcc")
-def test_the_program_in_c_runs_too(tmp_path):
-    page = ROOT / "docs" / "guide" / "ship.md"
-    exporting = next(one for one in snippets(page) if "to_c(" in one.code)
-    exporting.run(tmp_path)
-    program = page.read_text().split("```c\n")[1].split("```")[0]
-    (tmp_path / "main.c").write_text(program)
-    warnings = ["-Wall", "-Wextra", "-Werror"]
-    subprocess.run(["gcc", "-std=c99", *warnings, "main.c", "-o", "main"], cwd=tmp_path, check=True)
-    found = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True)
-    assert found.stdout == "setosa\n"

@@ -241,13 +241,3 @@ def test_pandas_gaps_are_missing():
     rows = pd.DataFrame([case.rows[0]], columns=case.names)
     rows.loc[0, "size"] = pd.NA
     assert explain(case.model, rows).facts["row"]["size"] is None
-
-
-def test_the_example_of_the_guide_runs(tmp_path, monkeypatch, capsys):
-    page = Path(__file__).parents[2] / "docs" / "guide" / "explain.md"
-    code = page.read_text().split("```python")[1].split("```")[0]
-    monkeypatch.chdir(tmp_path)
-    exec(compile(code, "guide", "exec"), {})
-    printed = capsys.readouterr().out
-    assert "petal width (cm)" in printed and "By column" in printed
-    assert "<h2>Try it</h2>" in (tmp_path / "report.html").read_text()
