@@ -1,7 +1,6 @@
 """Models in words: original units, nearest rows, shares; one decision split up."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
