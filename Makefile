@@ -12,17 +12,19 @@ TEST := $(VENV)/.test
 LINT := $(VENV)/.lint
 PLOT := $(VENV)/.plot
 BENCH := $(VENV)/.bench
+DOCS := $(VENV)/.docs
 EXTRAS :=
 $(TEST): EXTRAS := [test,plot,dask,rvm,onnx]
 $(LINT): EXTRAS := [lint]
 $(PLOT): EXTRAS := [plot]
 $(BENCH): EXTRAS := [bench]
+$(DOCS): EXTRAS := [docs]
 
 # One BLAS thread per test worker: two workers with two threads each only get in each other's way.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 DEMO := build/demo
 
-.PHONY: help demo test floors devices embedded cross-tools lint format papers golden sweep fuzz bench bench-quick check-results clean
+.PHONY: help demo test floors devices embedded cross-tools lint format papers golden sweep fuzz bench bench-quick check-results docs clean
 
 # Two pips in one .venv get in each other's way.
 .NOTPARALLEL:
@@ -39,8 +41,9 @@ help:
 	@echo "make sweep   every classifier against SVC on hundreds of generated problems, in minutes"
 	@echo "make fuzz    ten thousand calls with unhappy input; lists every distinct failure"
 	@echo "make bench-quick  a tenth of every benchmark, in minutes, into build/bench-quick"
-	@echo "make bench   every benchmark, in hours; rewrites benchmarks/RESULTS.md and README"
-	@echo "make check-results  whether RESULTS.md and README are what the recorded runs say"
+	@echo "make bench   every benchmark, in hours; rewrites RESULTS.md, and figures of README and docs"
+	@echo "make check-results  whether RESULTS.md, README and docs are what the recorded runs say"
+	@echo "make docs    the documentation into build/docs, with its gallery; follows every link"
 	@echo "make clean   remove everything the other targets made, .venv included"
 	@echo "Another Python: make test PYTHON=python3.12"
 
@@ -110,13 +113,22 @@ bench-quick: $(BENCH)
 check-results: $(PLOT)
 	$(BIN)/python -m benchmarks render --check
 
+# Warnings are errors. The pages are then opened in Chromium, where there is one.
+docs: $(DOCS)
+	$(ONE_THREAD) $(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going docs build/docs
+	$(BIN)/python docs/check_links.py build/docs
+	$(BIN)/python -m pytest -q tests/docs/test_pages.py
+	@echo "Open build/docs/index.html."
+
 clean:
+	rm -rf docs/api docs/gallery
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(PLAIN) $(TEST) $(LINT) $(PLOT) $(BENCH): pyproject.toml | $(BIN)/pip
+$(PLAIN) $(TEST) $(LINT) $(PLOT) $(BENCH) $(DOCS): pyproject.toml | $(BIN)/pip
 	@echo "Installing zeronorm$(EXTRAS) into $(VENV) (once; up to a minute) ..."
-	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.$(EXTRAS)'
+	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.$(EXTRAS)' || \
+		{ echo "Could not install it; this says why: $(BIN)/pip install --editable '.$(EXTRAS)'"; exit 1; }
 	@touch $@
 
 # Some systems ship Python without the piece that puts pip into a new environment; then the

@@ -42,7 +42,7 @@ def written() -> int:
 
 
 def check() -> int:
-    """Whether RESULTS.md and README are what the records say."""
+    """Whether RESULTS.md, README and docs are what the records say."""
     changed = render.out_of_date()
     for path in changed:
         print(f"{path.name} is not what the records say: python -m benchmarks render")
@@ -62,7 +62,7 @@ def main() -> int:
         "--only", nargs="*", default=[], metavar="FACTOR=VALUE,...", help="set=banana,german"
     )
     renderer = commands.add_parser(
-        "render", help="RESULTS.md, its pictures and README from recorded results"
+        "render", help="RESULTS.md, its pictures, README and docs from recorded results"
     )
     renderer.add_argument("--check", action="store_true", help="only say what would change")
     options = parser.parse_args()

@@ -118,7 +118,7 @@ def tables(rows: list[dict]) -> str:
 
 
 def short_table(rows: list[dict]) -> str:
-    """The table of README: the chip without floating point in integers, the other one in float."""
+    """The table of the guide: the chip without floating point in integers, the other in float."""
     found = cells(rows)
     lines = []
     for data, method in dict.fromkeys((row["data"], row["method"]) for row in rows):

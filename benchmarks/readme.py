@@ -1,4 +1,4 @@
-"""The blocks of README that hold figures, from the recorded results."""
+"""The blocks of README and docs that hold figures, from the recorded results."""
 
 import re
 from pathlib import Path
@@ -19,8 +19,9 @@ from benchmarks.data import HUANG_SETS
 from benchmarks.duels import Duel, duels
 from benchmarks.text import duration, markdown, with_error
 
-PATH = record.ROOT / "README.md"
-GUIDE = record.ROOT / "docs" / "guide.md"
+README = record.ROOT / "README.md"
+SUMMARY = record.ROOT / "docs" / "benchmarks.md"
+SHIPPING = record.ROOT / "docs" / "guide" / "ship.md"
 PICTURE = "headline.png"
 #: Papers in the order of the table, by the beginning of their tables' names.
 PAPERS = {
@@ -55,6 +56,19 @@ def speed_ups() -> dict[str, float]:
     return result
 
 
+def reason() -> str:
+    """The first reason to use the package: by how much models are smaller, and faster."""
+    ratios = [
+        np.median(values(svc, "terms")) / np.median(values(ours, "terms"))
+        for svc, ours in ours_and_svc().values()
+    ]
+    return (
+        f"On seven sets of the literature a median of {np.median(ratios):.0f} times fewer kernel "
+        f"terms than a tuned `SVC`; predictions are {np.median(list(speed_ups().values())):.0f} "
+        f"times faster."
+    )
+
+
 def headline() -> str:
     both, faster = ours_and_svc(), speed_ups()
     lines = []
@@ -66,15 +80,7 @@ def headline() -> str:
                 line.append(f"{np.median(numbers):g}" if key == "terms" else with_error(numbers))
             lines.append(line)
     lines.append(["prediction, times faster", *(f"{faster[name]:.0f}" for name in both)])
-    table = markdown(["", *(name.replace("_", " ") for name in both)], lines)
-    ratio = np.median([np.median(values(a, "terms")) / np.median(values(b, "terms"))
-                       for a, b in both.values()])  # fmt: skip
-    return (
-        f"![Error against kernel terms, SVC and SparseSVC](benchmarks/pictures/{PICTURE})\n\n"
-        f"Seven sets of the literature, 10 folds, everything chosen inside the training folds: a "
-        f"median of {ratio:.0f} times fewer kernel terms than a tuned `SVC`, and predictions "
-        f"{np.median(list(faster.values())):.0f} times faster.\n\n{table}"
-    )
+    return markdown(["", *(name.replace("_", " ") for name in both)], lines)
 
 
 def draw(folder: Path) -> Path:
@@ -233,13 +239,7 @@ def ten_terms_line() -> str:
 
 
 def benchmarks(figures: list) -> str:
-    intro = (
-        "Everything is in [benchmarks/RESULTS.md](benchmarks/RESULTS.md), with a section on where "
-        "we are not best; it and these figures are made from recorded runs (`python -m benchmarks "
-        "render`). `make bench-quick` runs a tenth of every study in minutes, `make bench` all of "
-        "them in hours, `python -m benchmarks run peers` one."
-    )
-    return "\n\n".join([intro, peers_block(), papers_block(figures), time_block()])
+    return "\n\n".join([peers_block(), papers_block(figures), time_block()])
 
 
 def sizes_block() -> str:
@@ -261,20 +261,26 @@ def sizes_block() -> str:
     )
 
 
-def renewed(text: str, figures: list) -> str:
-    """README with its blocks made anew."""
-    blocks = {"HEADLINE": headline(), "SIZES": sizes_block(), "BENCHMARKS": benchmarks(figures)}
-    return with_blocks(text, blocks, "README")
+def blocks(figures: list) -> dict[Path, dict[str, str]]:
+    """The blocks of each page, made anew."""
+    return {
+        README: {"REASON": reason(), "HEADLINE": headline()},
+        SUMMARY: {"BENCHMARKS": benchmarks(figures)},
+        SHIPPING: {"SIZES": sizes_block()},
+    }
 
 
-def renewed_guide(text: str) -> str:
-    """The guide with its block made anew."""
-    return with_blocks(text, {"SIZES": embedded.short_table(rows_of("embedded"))}, "The guide")
+def renewed(figures: list) -> dict[Path, str]:
+    """The pages with their blocks made anew."""
+    return {
+        path: with_blocks(path.read_text(), some, path.name)
+        for path, some in blocks(figures).items()
+    }
 
 
 def with_blocks(text: str, blocks: dict[str, str], where: str) -> str:
     for tag, block in blocks.items():
-        pattern = rf"(<!-- {tag} -->\n).*?(\n<!-- /{tag} -->)"
+        pattern = rf"(<!-- {tag} -->\n?).*?(\n?<!-- /{tag} -->)"
         text, count = re.subn(pattern, lambda m, b=block: m[1] + b + m[2], text, flags=re.DOTALL)
         if count != 1:
             raise ValueError(f"{where} should have one block {tag}, it has {count}.")

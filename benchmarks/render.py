@@ -1,4 +1,4 @@
-"""RESULTS.md, its pictures, blocks of README and guide, from the recorded results alone."""
+"""RESULTS.md, its pictures, blocks of README and docs, from the recorded results alone."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -93,14 +93,14 @@ def text(folder: Path) -> str:
 
 
 def write(folder: Path = FOLDER) -> Path:
-    """RESULTS.md; with the recorded results, README and the guide too."""
+    """RESULTS.md; with the recorded results, README and docs too."""
     path = folder / "RESULTS.md"
     folder.mkdir(parents=True, exist_ok=True)
     path.write_text(text(folder))
     if folder == FOLDER:
         readme.draw(folder / "pictures")
-        readme.PATH.write_text(readme.renewed(readme.PATH.read_text(), paper_figures()))
-        readme.GUIDE.write_text(readme.renewed_guide(readme.GUIDE.read_text()))
+        for page, new in readme.renewed(paper_figures()).items():
+            page.write_text(new)
     return path
 
 
@@ -108,6 +108,5 @@ def out_of_date() -> list[Path]:
     """Texts that :func:`write` would change. A picture's bytes depend on matplotlib's version."""
     with TemporaryDirectory() as folder:
         wanted = {FOLDER / "RESULTS.md": text(Path(folder))}
-    wanted[readme.PATH] = readme.renewed(readme.PATH.read_text(), paper_figures())
-    wanted[readme.GUIDE] = readme.renewed_guide(readme.GUIDE.read_text())
+    wanted |= readme.renewed(paper_figures())
     return [path for path, new in wanted.items() if path.read_text() != new]

@@ -1,50 +1,39 @@
-"""A cross-entropy search at work: the sets it ends with, and how it came to them.
+"""
+A search over sets of rows
+==========================
 
-Usage: python examples/plot_search.py [PICTURE.png]
+:class:`~zeronorm.CrossEntropySVC` minimises the number of terms plus C Σ hinge itself: it draws
+sets of rows at random, judges each by a linear program, and draws more like the best.
 """
 
-import sys
-
-import matplotlib
-
-matplotlib.use("Agg")
+# %%
+# It starts from the support vectors of :class:`~zeronorm.OneNormSVC`.
 import matplotlib.pyplot as plt
-from plot_ripley import draw
 from sklearn.svm import SVC
 
-from zeronorm import CrossEntropySVC, KernelExpansion, OneNormSVC
+from zeronorm import CrossEntropySVC, OneNormSVC
 from zeronorm.datasets import make_ripley
+from zeronorm.report import TermsDisplay
 
+X, y = make_ripley(250, random_state=0)
+search = CrossEntropySVC(C=1.0, gamma=8.0, random_state=0).fit(X, y)
 
-def draw_history(ax, history):
-    rounds = range(1, len(history["level"]) + 1)
-    ax.plot(rounds, history["level"], "o-", color="#2b6ca3", label="level of the elite")
-    ax.plot(rounds, history["objective"], "s-", color="#d9822b", label="best score")
-    ax.set(title="the search", xlabel="round", ylabel="terms + C Σ hinge", xticks=rounds)
-    terms = ax.twinx()
-    terms.plot(rounds, history["terms"], "^:", color="0.5", label="terms of the best")
-    terms.set_ylim(0, 1.6 * max(history["terms"]))
-    terms.set_ylabel("terms")
-    lines = ax.get_lines() + terms.get_lines()
-    ax.legend(lines, [line.get_label() for line in lines], loc="upper right", frameon=False)
+figure, axes = plt.subplots(1, 3, figsize=(15, 4.2), layout="constrained")
+models = SVC(C=1.0, gamma=8.0), OneNormSVC(C=1.0, gamma=8.0), search
+for ax, model in zip(axes, models, strict=True):
+    fitted = model if model is search else model.fit(X, y)
+    display = TermsDisplay.from_estimator(fitted, X, y).plot(ax)
+    ax.set_title(f"{type(model).__name__}: {len(display.terms)} terms")
+plt.show()
 
-
-def main(path):
-    X, y = make_ripley(250, random_state=0)
-    parameters = {"C": 1.0, "gamma": 8.0}
-    search = CrossEntropySVC(random_state=0, **parameters).fit(X, y)
-    models = {
-        "SVC": KernelExpansion.from_svc(SVC(**parameters).fit(X, y)),
-        "OneNormSVC": OneNormSVC(**parameters).fit(X, y).expansion_,
-        "CrossEntropySVC": search.expansion_,
-    }
-    figure, axes = plt.subplots(1, 4, figsize=(16, 4), layout="constrained")
-    for ax, (title, expansion) in zip(axes, models.items(), strict=False):
-        draw(ax, expansion, X, y, title)
-    draw_history(axes[3], search.history_)
-    figure.savefig(path, dpi=110)
-    print(f"wrote {path}")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "search.png")
+# %%
+# How it came to them, round by round. The elite are the best sets of a round.
+history = search.history_
+rounds = range(1, len(history["level"]) + 1)
+figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
+ax.plot(rounds, history["level"], "o-", label="level of the elite")
+ax.plot(rounds, history["objective"], "s-", label="best score")
+ax.plot(rounds, history["terms"], "^:", color="0.5", label="terms of the best")
+ax.set(xlabel="round", ylabel="terms + C Σ hinge", ylim=(0, None))
+ax.legend(frameon=False)
+plt.show()

@@ -253,44 +253,41 @@ class TestRender:
 
     @pytest.fixture
     def repository(self, tmp_path, monkeypatch):
-        """One study, a README and a guide with blocks, rendered from its records."""
+        """One study and three pages with blocks, rendered from its records."""
         monkeypatch.setenv(record.FOLDER, str(tmp_path / "results"))
         monkeypatch.setattr(render, "STUDIES", {"a_study": a_study()})
         monkeypatch.setattr(render, "FOLDER", tmp_path)
-        monkeypatch.setattr(readme, "PATH", tmp_path / "README.md")
-        monkeypatch.setattr(readme, "GUIDE", tmp_path / "guide.md")
-        monkeypatch.setattr(readme, "headline", lambda: "a headline")
-        monkeypatch.setattr(readme, "sizes_block", lambda: "sizes")
-        monkeypatch.setattr(readme.embedded, "short_table", lambda rows: "a table")
-        monkeypatch.setattr(readme, "benchmarks", lambda figures: "figures")
+        pages = {
+            "README": ("README.md", {"reason": "REASON", "headline": "HEADLINE"}),
+            "SUMMARY": ("benchmarks.md", {"benchmarks": "BENCHMARKS"}),
+            "SHIPPING": ("ship.md", {"sizes_block": "SIZES"}),
+        }
+        for page, (name, blocks) in pages.items():
+            monkeypatch.setattr(readme, page, tmp_path / name)
+            text = "# Name\n"
+            for function, tag in blocks.items():
+                monkeypatch.setattr(readme, function, lambda *_, tag=tag: f"figures of {tag}")
+                text += f"<!-- {tag} -->\n?\n<!-- /{tag} -->\n"
+            (tmp_path / name).write_text(text)
         monkeypatch.setattr(readme, "draw", lambda folder: None)
         a_study().run()
-        readme.PATH.write_text(
-            "# Name\n<!-- HEADLINE -->\n?\n<!-- /HEADLINE -->\n<!-- SIZES -->\n?\n<!-- /SIZES -->\n"
-            "<!-- BENCHMARKS -->\n?\n<!-- /BENCHMARKS -->\n"
-        )
-        readme.GUIDE.write_text("# Guide\n<!-- SIZES -->\n?\n<!-- /SIZES -->\n")
         render.write(tmp_path)
         return tmp_path
 
     def test_nothing_is_out_of_date_after_rendering(self, repository):
-        assert "a headline" in readme.PATH.read_text()
+        assert "figures of HEADLINE" in readme.README.read_text()
         assert render.out_of_date() == []
 
-    @pytest.mark.parametrize("name", ["RESULTS.md", "README.md", "guide.md"])
+    @pytest.mark.parametrize("name", ["RESULTS.md", "README.md", "benchmarks.md", "ship.md"])
     def test_a_figure_typed_by_hand_is_noticed(self, repository, name, monkeypatch, capsys):
         path = repository / name
-        path.write_text(
-            path.read_text()
-            .replace("a headline", "99 %")
-            .replace("\n6\n", "\n7\n")
-            .replace("a table", "?")
-        )
+        path.write_text(path.read_text().replace("figures of", "99 %").replace("\n6\n", "\n7\n"))
         assert render.out_of_date() == [path]
         monkeypatch.setattr("sys.argv", ["benchmarks", "render", "--check"])
         assert command.main() == 1
         assert name in capsys.readouterr().out
 
     def test_a_block_that_is_gone_is_an_error(self, repository):
-        with pytest.raises(ValueError, match="one block HEADLINE"):
-            readme.renewed("# zeronorm\n", [])
+        readme.README.write_text("# zeronorm\n")
+        with pytest.raises(ValueError, match="README.md should have one block REASON"):
+            readme.renewed([])

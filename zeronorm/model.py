@@ -80,7 +80,7 @@ class Model:
         Number of terms.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where they had names in ``fit``.
 
     Examples

@@ -1,32 +1,19 @@
 """The page of a report in a real browser: no errors, no requests, sliders that run the model."""
 
 import json
-import re
-import shutil
-import subprocess
-from html import unescape
 
 import numpy as np
-import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.pipeline import Pipeline
 
+from tests import browser
+from tests.browser import DARK, LISTEN, contrast, luminance, needs_browser
 from tests.export.cases import HOSTILE, get, mixed_frame
 from zeronorm import SparseSVC
 from zeronorm.report import make_report
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs Chromium: apt-get install chromium")
-
-#: Before everything else: what goes wrong is written down.
-LISTEN = """<script>
-window.problems = [];
-addEventListener("error", (event) => problems.push(event.message));
-addEventListener("unhandledrejection", (event) => problems.push(String(event.reason)));
-document.addEventListener("securitypolicyviolation", (e) => problems.push(e.blockedURI));
-</script>"""
+pytestmark = needs_browser
 
 #: After everything else: every control is moved to its end, and what the page says is kept.
 PROBE = """<script type="module">
@@ -55,47 +42,12 @@ const found = {
 parent.postMessage(JSON.stringify(found), "*");
 </script>"""
 
-#: Headless windows are no narrower than 500 pixels, frames are.
-FRAME = """<!DOCTYPE html><iframe style="width:WIDTHpx;height:900px;border:0"></iframe><script>
-addEventListener("message", (event) => {
-  const note = document.createElement("pre");
-  note.id = "probe";
-  note.textContent = event.data;
-  document.body.append(note);
-});
-document.querySelector("iframe").srcdoc = PAGE;
-</script>"""
-
 
 def open_page(text, folder, *options, width):
     """Return what the probe found."""
     text = text.replace("<head>", "<head>" + LISTEN).replace("</body>", PROBE + "</body>")
     page = json.dumps(text).replace("<", "\\u003c")
-    path = folder / "page.html"
-    path.write_text(FRAME.replace("WIDTH", str(width)).replace("PAGE", page))
-    command = [
-        BROWSER,
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        f"--user-data-dir={folder}/p",
-    ]
-    command += ["--window-size=1300,900", "--virtual-time-budget=5000"]
-    command += [*options, "--dump-dom", path.as_uri()]
-    dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
-    return json.loads(unescape(re.search(r'<pre id="probe">(.*?)</pre>', dom, re.S)[1]))
-
-
-def luminance(colour):
-    """Return the relative luminance of a colour, by the definition of WCAG."""
-    channels = np.array([float(v) for v in re.findall(r"[\d.]+", colour)[:3]]) / 255
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    return linear @ [0.2126, 0.7152, 0.0722]
-
-
-def contrast(colours):
-    low, high = sorted(map(luminance, colours))
-    return (high + 0.05) / (low + 0.05)
+    return browser.open_page(f"srcdoc = {page}", folder, *options, width=width)
 
 
 def test_sliders_run_the_model(tmp_path):
@@ -128,8 +80,7 @@ def test_hostile_names_narrow_and_dark(tmp_path):
     steps = clone(get("mixed").model).steps[:-1]
     model = Pipeline([*steps, ("last", SparseSVC(2, random_state=0))]).fit(frame, labels)
     report = make_report(model, frame, labels, title=f"{HOSTILE[3]} <script>alert(3)</script>")
-    dark = "--blink-settings=preferredColorScheme=0"
-    found = open_page(report.to_html(), tmp_path, dark, width=400)
+    found = open_page(report.to_html(), tmp_path, DARK, width=400)
     assert found["problems"] == [] and found["requests"] == []
     assert found["width"] == 400 and found["scroll"] <= 400
     assert found["isDark"] and contrast(found["colours"]) > 7

@@ -1,7 +1,6 @@
 """Models in words: original units, nearest rows, shares; one decision split up."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -229,19 +228,15 @@ def test_bad_input_gets_a_sentence(iris, pipeline):
         explain(get("density").model, get("density").rows[0])
 
 
+def test_a_predicted_number_has_four_digits():
+    model = SVR(C=10.0).fit(np.arange(30.0)[:, None], 100 + np.arange(30.0) / 7)
+    value = model.predict([[3.0]])[0]
+    assert str(explain(model, [3.0])).startswith(f"Prediction: {value:.4g}.\n")
+    assert explain(model, [3.0]).facts["prediction"] == pytest.approx(value, rel=1e-12)
+
+
 def test_pandas_gaps_are_missing():
     case = get("mixed")
     rows = pd.DataFrame([case.rows[0]], columns=case.names)
     rows.loc[0, "size"] = pd.NA
     assert explain(case.model, rows).facts["row"]["size"] is None
-
-
-def test_the_example_of_the_guide_runs(tmp_path, monkeypatch, capsys):
-    guide = Path(__file__).parents[2] / "docs" / "guide.md"
-    section = guide.read_text().split("## Explain a model")[1]
-    code = section.split("```python")[1].split("```")[0]
-    monkeypatch.chdir(tmp_path)
-    exec(compile(code, "guide", "exec"), {})
-    printed = capsys.readouterr().out
-    assert "petal width (cm)" in printed and "By column" in printed
-    assert "<h2>Try it</h2>" in (tmp_path / "report.html").read_text()

@@ -14,6 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from zeronorm.arrays import take
+from zeronorm.base.documented import Documented
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.placement import decision_values, validated
@@ -25,7 +26,7 @@ from zeronorm.kernels import Kernel
 
 
 @with_parameters
-class KernelMachine(BaseEstimator, metaclass=ABCMeta):
+class KernelMachine(Documented, BaseEstimator, metaclass=ABCMeta):
     """Base of the estimators that are kernel expansions.
 
     A subclass has the parameters of :class:`~sklearn.svm.SVC` or :class:`~sklearn.svm.SVR` that it

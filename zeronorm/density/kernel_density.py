@@ -36,6 +36,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base.candidates import check_candidates, most_candidates
+from zeronorm.base.documented import Documented
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.outputs import change_warning
 from zeronorm.base.parameters import with_parameters
@@ -58,7 +59,7 @@ LIGHTEST = 1e-200
 
 
 @with_parameters
-class SparseKernelDensity(DensityMixin, BaseEstimator):
+class SparseKernelDensity(DensityMixin, Documented, BaseEstimator):
     """Kernel density estimate with as few Gaussian kernels as the data allow.
 
     Where :class:`~sklearn.neighbors.KernelDensity` keeps every row, this keeps a handful of rows

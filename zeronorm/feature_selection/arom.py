@@ -82,12 +82,12 @@ class AROMSelector(LinearSelector):
         Class labels, where each row has one.
     n_features_ : int
         Number of selected features.
-    support_ : ndarray of shape (n_features_in_,)
+    support_ : ndarray of shape (n_features,)
         Mask of the selected features.
-    ranking_ : ndarray of shape (n_features_in_,)
+    ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 being the best: those that vanished later rank before. Features
         equal to another come after all others, constant ones last.
-    scaling_ : ndarray of shape (n_features_in_,)
+    scaling_ : ndarray of shape (n_features,)
         The final scale of every feature; zero where it has vanished.
     n_iter_ : int
         Rounds.
@@ -97,7 +97,7 @@ class AROMSelector(LinearSelector):
         With "auto": accuracy for each number of features, or R².
     n_features_in_ : int
         Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has names.
 
     See Also

@@ -15,6 +15,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from zeronorm.base.documented import Documented
 from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import all_or_nothing, check_integer, check_positive, check_share, is_integer
 from zeronorm.feature_selection.sizes import cross_validated_sizes
@@ -25,7 +26,7 @@ from zeronorm.solvers.elimination.selection import Selection
 
 
 @with_parameters
-class LinearSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
+class LinearSelector(SelectorMixin, Documented, BaseEstimator, metaclass=ABCMeta):
     """Base of the selectors; a subclass ranks the columns in ``_rank``."""
 
     n_features_to_select: Any = field(default=None, kw_only=False)

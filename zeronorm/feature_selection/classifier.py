@@ -24,6 +24,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base.checked import CheckedLinear
+from zeronorm.base.documented import Documented
 from zeronorm.base.guard import guessing_message
 from zeronorm.base.labels import class_codes, signed_targets
 from zeronorm.base.parameters import with_parameters
@@ -42,7 +43,7 @@ from zeronorm.solvers.elimination.selection import Selection
 
 
 @with_parameters
-class AROMClassifier(ClassifierMixin, BaseEstimator):
+class AROMClassifier(ClassifierMixin, Documented, BaseEstimator):
     """Linear or polynomial classifier with as few features as the data allow.
 
     Parameters
@@ -84,7 +85,7 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         Coefficients of the features that are used, or of their products.
     intercept_ : ndarray of shape (n_outputs,)
         Constants.
-    powers_ : ndarray of shape (n_terms, n_features_in_)
+    powers_ : ndarray of shape (n_terms, n_features)
         Exponent of every feature in every term; only with ``kernel="poly"``.
     support_ : ndarray of shape (n_terms,)
         Indices of the features that are used; only with ``kernel="linear"``.
@@ -98,7 +99,7 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         With "auto": accuracy for each number of terms.
     n_features_in_ : int
         Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has names.
 
     See Also

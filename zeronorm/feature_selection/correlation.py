@@ -39,11 +39,11 @@ class CorrelationSelector(LinearSelector):
         Class labels.
     n_features_ : int
         Number of selected features.
-    support_ : ndarray of shape (n_features_in_,)
+    support_ : ndarray of shape (n_features,)
         Mask of the selected features.
-    ranking_ : ndarray of shape (n_features_in_,)
+    ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 being the best.
-    scaling_ : ndarray of shape (n_features_in_,)
+    scaling_ : ndarray of shape (n_features,)
         The score of every feature; infinite scores, of classes without spread, are the largest
         finite number.
     n_iter_ : int
@@ -54,7 +54,7 @@ class CorrelationSelector(LinearSelector):
         With "auto": accuracy for each number of features.
     n_features_in_ : int
         Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has names.
 
     See Also

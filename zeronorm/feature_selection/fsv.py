@@ -50,12 +50,12 @@ class FSVSelector(LinearSelector):
         Class labels.
     n_features_ : int
         Number of selected features.
-    support_ : ndarray of shape (n_features_in_,)
+    support_ : ndarray of shape (n_features,)
         Mask of the selected features.
-    ranking_ : ndarray of shape (n_features_in_,)
+    ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 being the best: by the last classifier that uses it, then by how
         near to use it is.
-    scaling_ : ndarray of shape (n_features_in_,)
+    scaling_ : ndarray of shape (n_features,)
         Size of the weights of every feature in the final classifier.
     n_iter_ : int
         Linear programs (for each class).
@@ -65,7 +65,7 @@ class FSVSelector(LinearSelector):
         With "auto": accuracy for each number of features.
     n_features_in_ : int
         Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has names.
 
     References

@@ -63,11 +63,11 @@ class R2W2Selector(LinearSelector):
         Class labels.
     n_features_ : int
         Number of selected features.
-    support_ : ndarray of shape (n_features_in_,)
+    support_ : ndarray of shape (n_features,)
         Mask of the selected features.
-    ranking_ : ndarray of shape (n_features_in_,)
+    ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 being the best.
-    scaling_ : ndarray of shape (n_features_in_,)
+    scaling_ : ndarray of shape (n_features,)
         The scale σ of every feature.
     n_iter_ : int
         Steps of descent.
@@ -77,7 +77,7 @@ class R2W2Selector(LinearSelector):
         With "auto": accuracy for each number of features.
     n_features_in_ : int
         Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has names.
 
     References

@@ -37,11 +37,11 @@ class SelectedFeatures(SelectorMixin, BaseEstimator):
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_features_in_,)
+    support_ : ndarray of shape (n_features,)
         Mask of the selected features.
     n_features_in_ : int
         Number of features to select from.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where they have names.
 
     Examples

@@ -24,6 +24,7 @@ from sklearn.base import (
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from zeronorm.base.documented import Documented
 from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import all_or_nothing, check_integer, check_not_negative
 from zeronorm.quantization.neighbours import distances, neighbours, smallest_radius
@@ -35,7 +36,7 @@ N_VECTORS = 8
 
 @with_parameters
 class ZeroNormQuantizer(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Documented, BaseEstimator
 ):
     """As few training rows as possible, such that every row lies within a radius of one of them.
 

@@ -14,6 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from zeronorm.base.documented import Documented
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import check_cost, store_expansion
@@ -25,7 +26,7 @@ from zeronorm.reduction.problem import Limits, Reduced, Reduction
 
 
 @with_parameters
-class KernelReducer(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
+class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABCMeta):
     """Base of the reducers; a subclass says which machines it takes, and what their values mean."""
 
     #: Methods there are, and whether they want a target.

@@ -110,6 +110,7 @@ def explained(
     values = outputs_of(description, z)
     facts: dict[str, Any] = {
         "row": dict(zip([c.name for c in description.columns], cells, strict=True)),
+        "kind": description.kind,
         "meaning": meaning(description),
         "outputs": [_split(description, cells, z, reference, o) for o in range(values.shape[1])],
     }

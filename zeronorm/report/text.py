@@ -82,7 +82,10 @@ def explanation_text(facts: dict[str, Any], most: int = MOST) -> str:
     split = shown_output(facts)
     lines = []
     if "prediction" in facts:
-        lines.append(f"Prediction: {facts['prediction']}.")
+        found = facts["prediction"]
+        if facts["kind"] == "number":
+            found = ", ".join(map(short, found if isinstance(found, list) else [found]))
+        lines.append(f"Prediction: {found}.")
     lines += [facts["meaning"], f"Decision value ({split['output']}): {signed(split['value'])}", ""]
     lines.append(f"By column, compared with {facts['compared_with']}:")
     pairs = [("(reference)", split["reference"])] + [
