@@ -1,5 +1,6 @@
 """No model that only guesses goes out without a word, and no word where guessing is best."""
 
+import re
 import warnings
 
 import numpy as np
@@ -243,6 +244,24 @@ def test_a_final_fit_that_fails_is_noticed(monkeypatch):
     (message,) = said(SparseSVC(2, C=10.0, gamma=1.0, random_state=0), *moons(80))
     assert "it is wrong on 50.0 % of 80 training rows" in message
     assert len(calls) == 1  # one class only: no need to learn again
+
+
+def test_a_choice_has_cross_validated_already(monkeypatch):
+    """The models of the folds say what the rows could be told by; nothing is learned again."""
+    learn, calls = machine.fit_setting, []
+
+    def failing(training, *arguments, **options):
+        learned = learn(training, *arguments, **options)
+        learned.expansion.coef[:] *= -1.0
+        learned.expansion.intercept[:] *= -1.0
+        calls.append(1)
+        return learned
+
+    monkeypatch.setattr(machine, "fit_setting", failing)
+    model = SparseSVC(3, C=(1.0, 10.0), gamma=1.0, linear=False, random_state=0)
+    (message,) = said(model, *moons(80))
+    assert re.search(r"wrong on 9\d.\d % of 80 training rows, in cross-validation on \d\.", message)
+    assert len(calls) == 1
 
 
 def judged(errors):

@@ -48,6 +48,9 @@ class CheckedModel(Protocol):
     def judged_alone(self, indices: np.ndarray) -> np.ndarray:
         """Classes of training rows, each judged without the term that is the row itself."""
 
+    def held_out(self, indices: np.ndarray) -> np.ndarray | None:
+        """Classes of training rows by models that had not seen them, where these are known."""
+
     def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
         """Classes of some rows by the classifier fitted on others."""
 
@@ -98,6 +101,13 @@ class CheckedExpansion:
                 values[tuple(np.transpose(own))] = 0.0
         return self._of_values(values, self.learned, indices)
 
+    def held_out(self, indices: np.ndarray) -> np.ndarray | None:
+        """Classes of training rows by the models of a choice, where it has seen them all."""
+        values = self.learned.held_out
+        if values is None or np.isnan(values[indices]).any():
+            return None
+        return _codes(values[indices])
+
     def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
         """Classes of some rows by the classifier fitted on others, which stand for all."""
         again = self.learn_again(self.training.sample(learn))
@@ -125,8 +135,11 @@ class CheckedExpansion:
         return self._values(self.learned, indices)
 
     def _of_values(self, values: np.ndarray, learned: Learned, indices: np.ndarray) -> np.ndarray:
-        scores = learned.expansion.outputs_from(values, self.rows(indices))
-        return DecisionRule(max(2, scores.shape[1])).codes(scores)
+        return _codes(learned.expansion.outputs_from(values, self.rows(indices)))
+
+
+def _codes(scores: np.ndarray) -> np.ndarray:
+    return DecisionRule(max(2, scores.shape[1])).codes(scores)
 
 
 class CheckedLinear:
@@ -158,6 +171,10 @@ class CheckedLinear:
     def judged_alone(self, indices: np.ndarray) -> np.ndarray:
         """No row is a term."""
         return self.predicted(indices)
+
+    def held_out(self, indices: np.ndarray) -> np.ndarray | None:
+        """Nothing was chosen by rows held out."""
+        return None
 
     def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
         """Classes of some rows by the classifier fitted on others."""

@@ -8,11 +8,12 @@ from all others, a term says much about its own row only, and the training rows 
 
 Suspicion is cheap and no verdict: guessing may be the best that can be done. Only for a suspicious
 model a plain SVC is cross-validated, on few rows (``_comparison``). If it tells the classes apart,
-a model that knows one class only is found out. Any other is cross-validated on the same rows. The
-warning comes if it guesses there as on the training rows, if the SVC is better than it, by much and
-beyond chance, or if it is itself so much better there than the model at hand: then something went
-wrong. What counts as beyond chance is less where the training rows already speak against the model
-(it is no better than guessing on them) or say nothing (wide data).
+a model that knows one class only is found out. Any other is cross-validated on the same rows,
+unless it was chosen by cross-validation, which has said enough. The warning comes if it guesses
+there as on the training rows, if the SVC is better than it, by much and beyond chance, or if it is
+itself so much better there than the model at hand: then something went wrong. What counts as beyond
+chance is less where the training rows already speak against the model (it is no better than
+guessing on them) or say nothing (wide data).
 """
 
 from __future__ import annotations
@@ -143,9 +144,12 @@ def _comparison(
     right = predicted == codes
     if len(np.unique(predicted)) == 1:
         return _Comparison(right, None, reference)
-    if not model.has_converged:
+    said = model.held_out(rows)
+    if said is None and not model.has_converged:
         return None  # that was said already, and to learn again would take as long as before
-    again = _cross_validated(model.learned_again, folds, rows) == codes
+    if said is None:
+        said = _cross_validated(model.learned_again, folds, rows)
+    again = said == codes
     is_guess = suspicion.is_guess and not _is_beyond_chance(again, codes == commonest, HARDLY)
     is_beaten = _is_better(reference, again, codes, suspicion.bar)
     if is_guess or is_beaten or _is_better(again, right, codes, CLEARLY):

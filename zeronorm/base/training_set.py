@@ -165,7 +165,8 @@ class Learned:
     """What ``_learn`` returns: the expansion, the rows that became terms (if any), a record.
 
     ``warning`` says that a solver did not converge, ``doubt`` that the model is poor, ``is_judged``
-    that its like was compared with others on rows held out.
+    that its like was compared with others on rows held out; ``held_out`` are values of the training
+    rows (n x outputs) by models like it that had not seen them, NaN where there is none.
     """
 
     expansion: KernelExpansion
@@ -176,6 +177,7 @@ class Learned:
     warning: str | None = None
     doubt: str | None = None
     is_judged: bool = False
+    held_out: np.ndarray | None = None
 
 
 def rescaled_cost(

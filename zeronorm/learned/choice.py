@@ -44,8 +44,9 @@ class Choice:
     """What was chosen: setting and number of kernel terms; a sentence if it is doubtful.
 
     ``calibration`` turns values into probabilities or intervals, ``path`` is what was found of each
-    size, ``starts`` are the models of the folds, ``total`` counts the linear part too, and
-    ``finished`` is the model where it was learned by batches.
+    size, ``starts`` are the models of the folds, ``total`` counts the linear part too, ``finished``
+    is the model where it was learned by batches, and ``held_out`` are values of all training rows
+    by models that had not seen them, where these are known.
     """
 
     setting: Setting
@@ -56,6 +57,7 @@ class Choice:
     starts: Parameters | None = None
     total: int = 0
     finished: Finished | None = None
+    held_out: np.ndarray | None = None
 
 
 def settings_of(
@@ -181,7 +183,8 @@ def choose(
         finished = race([setting], total)
         return replace(finished, doubt=doubt, calibration=link, path=table)
     terms = starts.vectors.shape[1]
-    return Choice(setting, terms, doubt, link, table, starts, total)
+    by_row = folds.by_row(values, len(training.codes))
+    return Choice(setting, terms, doubt, link, table, starts, total, held_out=by_row)
 
 
 def _by_batches(

@@ -124,7 +124,7 @@ class _Fit:
     def advance(self, models: JointModels, steps: int, tolerance: float) -> None:
         """Let models go downhill: far, if they have many terms, and to a minimum."""
         if models.size >= CYCLE_TERMS and len(models.rows) <= LARGE_BATCH:
-            descend_in_cycles(models, Cycle(CYCLES * steps))
+            descend_in_cycles(models, Cycle(CYCLES * steps), insists=False)
         taken = descend(models, max_steps=steps, tolerance=tolerance)
         best = int(models.values.argmin())
         self.n_steps = int(taken[best])

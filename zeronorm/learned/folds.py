@@ -155,6 +155,18 @@ class Folds:
                 weight.append(part.weight[part.judge[fold]])
         return np.concatenate(truth), np.concatenate(weight)
 
+    def by_row(self, values: list[Any], n_rows: int) -> np.ndarray | None:
+        """Return the values that ``judged`` gives, row by row; None if folds share a draw only.
+
+        NaN of rows that no fold is judged by.
+        """
+        if len(self.shared.codes) < n_rows:
+            return None
+        found = np.full((n_rows, self.shared.rows.n_outputs), np.nan)
+        for rows, said in zip(self.shared.judge, values, strict=True):
+            found[rows] = to_numpy(said)
+        return found
+
 
 def judge(models: JointModels, part: Part) -> tuple[np.ndarray, np.ndarray, Any]:
     """Error and loss of models on each set of rows (models x sets), and their values."""

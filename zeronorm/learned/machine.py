@@ -130,6 +130,7 @@ class LearnedMachine(KernelMachine):
                 finished=choice.finished,
             )
             learned.doubt, learned.is_judged = choice.doubt, bool(choice.path)
+            learned.held_out = choice.held_out
             self._choice = choice
             return learned
 

@@ -144,8 +144,12 @@ class BatchProblem:
         return replace(self, Cs=self.Cs[models], gammas=self.gammas[models])
 
 
-def descend_in_cycles(models: JointModels, cycle: Cycle) -> None:
-    """Let all parameters of the models go downhill, every step on all rows."""
+def descend_in_cycles(models: JointModels, cycle: Cycle, *, insists: bool = True) -> None:
+    """Let all parameters of the models go downhill, every step on all rows.
+
+    Those that end above their start try again with smaller steps, if it ``insists``: without, they
+    stay, which is enough where another descent follows.
+    """
 
     def move(some: np.ndarray, parameters: Parameters, smaller: Cycle) -> np.ndarray:
         part = models.take(some)
@@ -156,7 +160,8 @@ def descend_in_cycles(models: JointModels, cycle: Cycle) -> None:
         return part.objective()
 
     before = models.objective()
-    models.parameters, models.values = _never_above(move, models.parameters, before, cycle)
+    moved = _never_above(move, models.parameters, before, cycle, insists)
+    models.parameters, models.values = moved
 
 
 def descend_by_batches(
@@ -214,8 +219,9 @@ def _never_above(
     start: Parameters,
     before: np.ndarray,
     cycle: Cycle,
+    insists: bool = True,
 ) -> tuple[Parameters, np.ndarray]:
-    """Move models, again with smaller steps those whose objective has not fallen.
+    """Move models, again with smaller steps those whose objective has not fallen, or is not finite.
 
     ``move`` takes the indices of models, copies of their parameters, which it changes, and a cycle;
     it gives their objectives back. Parameters and objectives of all models are returned.
@@ -228,7 +234,8 @@ def _never_above(
         fallen = np.flatnonzero(after <= before[left])  # not where it is NaN
         result.put(left[fallen], moved.take(fallen))
         values[left[fallen]] = after[fallen]
-        left = np.delete(left, fallen)
+        again = ~(after <= before[left]) if insists else ~np.isfinite(after)
+        left, after = left[again], after[again]
         if len(left) == 0:
             return result, values
     if not np.isfinite(after).all():
