@@ -12,7 +12,8 @@ from zeronorm import KernelExpansion
 from zeronorm.decisions import Classes
 from zeronorm.kernels import Kernel
 from zeronorm.model import Model
-from zeronorm.tables import reading as tabular
+from zeronorm.tables import sources
+from zeronorm.tables.bad_cells import BadCells
 from zeronorm.tables.model import TableEncoder, TableModel, check_output, save_text
 from zeronorm.tables.reading import (
     MAX_LEVELS,
@@ -83,7 +84,7 @@ class TestReading:
             table_of("a,b\n1," + "x" * 200_000 + "\n")
         with pytest.raises(TableError, match="line 2: not a line of a CSV file .*field limit"):
             table_of('a,b\n1,"' + "many\nlines\n" * 20_000)
-        monkeypatch.setattr(tabular, "MAX_LINE", 100)
+        monkeypatch.setattr(sources, "MAX_LINE", 100)
         assert table_of("a,b\n1," + " " * 97 + "\n").n_rows == 1
         for text, line in [("\0" * 1000, 1), ("a,b\n1,2\n" + "1," * 51 + "\n", 3)]:
             with pytest.raises(TableError, match=f"line {line}: longer than 100 characters"):
@@ -104,7 +105,7 @@ class TestReading:
             ("a,b,a\n1,2,3\n", "more than one column called 'a'"),
             (",\n1,2\n", "no column names"),
             ('a,b\n1,2\n"3,4\n5,6\n', "line 3: not a line of a CSV file"),
-            (b"a,b\n1,caf\xe9\n", "is not text in UTF-8"),
+            (b"a,b\n1,caf\xe9\n\x01\x02", "is not a text file"),
         ],
     )
     def test_what_is_wrong_is_said_in_a_sentence(self, table_of, text, sentence):
@@ -161,8 +162,13 @@ class TestColumns:
 
     @pytest.mark.parametrize("cell", ["abc", "inf", "1e999", "1_0x", "1_0"])
     def test_a_cell_that_is_no_finite_number(self, table_of, cell):
-        with pytest.raises(TableError, match=f"line 4: '{cell}' in column 'n' is not a finite"):
-            to_matrix(table_of(f"n\n1\n2\n{cell}\n"), [Column("n")])
+        found = BadCells()
+        table = table_of(f"n\n1\n2\n{cell}\n")
+        assert_array_equal(to_matrix(table, [Column("n")], found)[:, 0], [1, 2, np.nan])
+        assert len(found.notes()) == 1
+        assert f"2 of 3 cells of 'n' are numbers; line 4 is '{cell}'" in found.notes()[0]
+        with pytest.raises(TableError, match=f"line 4 is '{cell}', and --strict allows no such"):
+            to_matrix(table, [Column("n")], BadCells(is_strict=True))
 
     def test_absent_columns_are_named(self, table_of):
         with pytest.raises(TableError, match="lacks columns 'p', 'q'; its columns are: 'a'"):

@@ -6,48 +6,17 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from zeronorm.files import write_bytes
 from zeronorm.model import Model
 from zeronorm.saving import load
+from zeronorm.tables.ending import clean_end, print_notes
+from zeronorm.tables.interruption import ignore_signals
 from zeronorm.tables.model import TableModel
+from zeronorm.tables.options import LANGUAGES
 from zeronorm.tables.reading import MISSING, Table, TableError, read_table
-
-LANGUAGES = ("c", "onnx", "sql", "javascript")
-
-ModelFile = Annotated[
-    Path, typer.Argument(metavar="MODEL.json", help="What `fit --out` or zeronorm.save wrote.")
-]
-To = Annotated[str, typer.Option(metavar="|".join(LANGUAGES), help="The language.")]
-Out = Annotated[Path, typer.Option(metavar="FILE", help="Where to write.")]
-Precision = Annotated[
-    str | None,
-    typer.Option(help="C: double, float or int16 (double). ONNX: float or double (float)."),
-]
-OwnExp = Annotated[
-    bool, typer.Option("--own-exp", help="C: an exponential of its own, for chips without one.")
-]
-Arduino = Annotated[
-    bool, typer.Option("--arduino", help="C: FILE becomes a folder that the Arduino IDE opens.")
-]
-Name = Annotated[str | None, typer.Option(help="C: what all names begin with (that of FILE).")]
-Data = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DATA.csv", help="C: rows on which to measure the error that the header states."
-    ),
-]
-TableName = Annotated[str | None, typer.Option(help="SQL: the table with the columns (data).")]
-Dialect = Annotated[
-    str | None, typer.Option(help="SQL: duckdb, sqlite, postgresql or standard (standard).")
-]
-Keep = Annotated[
-    list[str],
-    typer.Option(metavar="COLUMN", help="SQL: keep this column, a key. May be repeated."),
-]
+from zeronorm.tables.training import check_out
 
 #: Options of each language.
 OPTIONS: dict[str, tuple[str, ...]] = {
@@ -56,6 +25,15 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "sql": ("table", "dialect", "keep"),
     "javascript": (),
 }
+
+
+def run(path: Path, to: str, out: Path, options: dict[str, Any]) -> None:
+    """Write a saved model in another language, and say so."""
+    with clean_end():
+        data = options["data"]
+        if not options["arduino"]:  # a new folder, which says itself what is wrong with it
+            check_out(out, path, *([data] if data else []))
+        print_notes([write(path, to, out, options, before=ignore_signals)])
 
 
 def write(

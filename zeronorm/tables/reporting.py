@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 
 from zeronorm.report.facts import ModelReport, make_report
-from zeronorm.tables.comparison import Plan, Result
+from zeronorm.tables.comparison import Result
+from zeronorm.tables.contenders import Plan
 from zeronorm.tables.model import TableModel
-from zeronorm.tables.reading import Table, TableError, Target
 from zeronorm.tables.screen import comparison_lines, how_measured
-
-ReportFile = Annotated[
-    Path | None,
-    typer.Option(metavar="REPORT.html", help="Where to write a report; .html, .md or .json."),
-]
+from zeronorm.tables.table import Table, TableError
+from zeronorm.tables.target import Numbers, Target
 
 #: What the endings of files mean.
 WRITERS = {
@@ -41,39 +37,45 @@ def report_text(
     results: Sequence[Result],
     models: Sequence[TableModel],
     table: Table,
-    classes: Target,
+    target: Target | Numbers,
     title: str,
     plan: Plan,
 ) -> str:
     """Return the text of the report on the last of the contenders, for a file of this name."""
     best = results[-1]
-    assert best.held_out is not None
-    labels = np.array(classes.classes, dtype=object)
+    held_out, known = best.held_out, target.y
+    if isinstance(target, Target):
+        labels = np.array(target.classes, dtype=object)
+        held_out, known = replace(held_out, predicted=labels[held_out.predicted]), labels[known]
     report = make_report(
         models[-1],
         table,
-        labels[classes.codes],
+        known,
         title=title,
-        held_out=replace(best.held_out, predicted=labels[best.held_out.predicted]),
-        how=_how(classes, plan),
-        comparison=_comparison(results, models, len(classes.codes)),
-        path=getattr(best.final.classifier, "path_", None),
+        held_out=held_out,
+        how=_how(target, plan),
+        comparison=_comparison(results, models, target, plan),
+        path=getattr(best.final.machine, "path_", None),
     )
     return WRITERS[path.suffix.lower()](report)
 
 
-def _how(classes: Target, plan: Plan) -> str:
+def _how(target: Target | Numbers, plan: Plan) -> str:
+    shown = "Confusions and curves" if isinstance(target, Target) else "Predictions and residuals"
     return (
-        f"{how_measured(classes, plan)} Confusions and curves are of the same held-out rows: each "
-        "row is judged by the model of the fold that it was kept out of. The terms, and the model "
-        "in this report, are learned from all rows."
+        f"{how_measured(target, plan)} {shown} are of the same held-out rows: each row is judged "
+        "by the model of the fold that it was kept out of. The terms, and the model in this "
+        "report, are learned from all rows."
     )
 
 
 def _comparison(
-    results: Sequence[Result], models: Sequence[TableModel], n_rows: int
+    results: Sequence[Result],
+    models: Sequence[TableModel],
+    target: Target | Numbers,
+    plan: Plan,
 ) -> list[dict[str, Any]]:
-    lines = comparison_lines(results, models, n_rows)
+    lines = comparison_lines(results, models, target, plan)
     return [
         {
             "name": result.name,
