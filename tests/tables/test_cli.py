@@ -669,17 +669,3 @@ def test_sizes(n_bytes, text):
 
 def test_version(run):
     assert run("--version") == (0, f"zeronorm {__version__}\n", "")
-
-
-def test_the_library_does_not_import_the_command_line():
-    program = """
-import sys
-import sklearn.svm  # which may import rich for its own ends
-
-before = set(sys.modules)
-import zeronorm
-
-print(sorted({"typer", "rich"} & (set(sys.modules) - before)))
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout == "[]\n", done.stderr
