@@ -561,12 +561,12 @@ class TestComparison:
 
         everything = set(range(n_rows))
         held_out = [everything - rows for rows in searched]
-        assert [len(rows) for rows in held_out] == [n_rows // folds] * folds + [0]
+        assert [len(rows) for rows in held_out] == [0] + [n_rows // folds] * folds
         assert set.union(*held_out) == everything
         # Neither does the preprocessing ever see a row that its search does not.
         assert all(
-            any(rows <= seen for seen in searched[:folds])
-            for rows in fitted[: -len(fitted) // (folds + 1)]
+            any(rows <= seen for seen in searched[1:])
+            for rows in fitted[len(fitted) // (folds + 1) :]
         )
 
     def test_the_same_numbers_whatever_the_processes(self):
@@ -633,7 +633,7 @@ class TestComparison:
         told = []
         compare(rows, Plan(folds=3), lambda share, text: told.append((share, text)))
         assert [share for share, _ in told] == [step / 8 for step in range(8)]
-        assert told[0][1] == "SVC, fold 1 of 3" and told[-1][1] == "SparseSVC, all rows"
+        assert told[0][1] == "SparseSVC, all rows" and told[-1][1] == "SVC, fold 3 of 3"
 
     def test_progress_of_a_selection(self):
         y = np.arange(30) % 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -134,58 +134,48 @@ def compare(
     list of Result
     """
     contenders = CONTENDERS[plan.task]
-    total = len(contenders) * (plan.folds + 1)
-    # SVC uses one core, so each process has one. BLAS threads that have to share a core wait for
-    # each other most of the time.
-    with threadpool_limits(limits=1):
-        parts = _folds(contenders, rows, plan, lambda done, text: update(done / total, text))
-        results = []
-        for place, contender in enumerate(contenders):
-            done = len(contenders) * plan.folds + place
-            update(done / total, f"{contender.name}, all rows")
-            final = choose_and_fit(contender, rows, plan)
-            results.append(_result(contender, rows, plan, final, parts[place]))
-    return results
-
-
-def _folds(
-    contenders: Sequence[Contender],
-    rows: Rows,
-    plan: Plan,
-    update: Callable[[int, str], None],
-) -> list[list[Answers]]:
-    """Return what each contender says of the test rows of each fold.
-
-    Folds run beside each other, each in one process: choices have parts that wait for others.
-    """
     folds = rows.folds(plan.folds, plan.random_state)
-    tasks = [(i, k) for i in range(len(contenders)) for k in range(len(folds))]
-    single = plan if joblib.effective_n_jobs(plan.n_jobs) == 1 else replace(plan, n_jobs=1)
+    # The longest work first: the sparse machine, on all rows. All works beside each other, each in
+    # one process, as choices have parts that wait for others.
+    places = [(i, k) for k in range(-1, len(folds)) for i in reversed(range(len(contenders)))]
+    names = [
+        f"{contenders[i].name}, {'all rows' if k < 0 else f'fold {k + 1} of {len(folds)}'}"
+        for i, k in places
+    ]
     # What computes on a device has it for itself.
     n_jobs = 1 if plan.device is not None else plan.n_jobs
+    single = replace(plan, n_jobs=1)
     found = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
-        joblib.delayed(_fold_answers)(contenders[i], rows, single, *folds[k]) for i, k in tasks
+        joblib.delayed(_work)(contenders[i], rows, single, None if k < 0 else folds[k])
+        for i, k in places
     )
-    parts: list[list[Answers]] = [[] for _ in contenders]
-    update(0, f"{contenders[0].name}, fold 1 of {plan.folds}")
-    for done, (i, _) in enumerate(tasks, start=1):
-        parts[i].append(next(found))
-        if done < len(tasks):
-            j, k = tasks[done]
-            update(done, f"{contenders[j].name}, fold {k + 1} of {plan.folds}")
-    return parts
+    done: dict[tuple[int, int], Any] = {}
+    for count, place in enumerate(places):
+        update(count / len(places), names[count])
+        done[place] = next(found)
+    return [
+        _result(contender, rows, plan, done[i, -1], [done[i, k] for k in range(len(folds))])
+        for i, contender in enumerate(contenders)
+    ]
 
 
-def _fold_answers(
+def _work(
     contender: Contender,
     rows: Rows,
     plan: Plan,
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
-) -> Answers:
-    """Choose and fit; no test row has any part in the choice or the preprocessing."""
+    fold: tuple[NDArray[np.intp], NDArray[np.intp]] | None,
+) -> Fitted | Answers:
+    """Choose and fit on all rows; or on those of a fold, to judge its test rows.
+
+    No test row has any part in the choice or the preprocessing.
+    """
+    # SVC uses one core, so each process has one. BLAS threads that have to share a core wait for
+    # each other most of the time.
     with threadpool_limits(limits=1):
-        fitted = choose_and_fit(contender, rows.take(train), plan)
+        if fold is None:
+            return choose_and_fit(contender, rows, plan)
+        train, test = fold
+        fitted = choose_and_fit(contender, rows.take(train), replace(plan, is_judged=True))
         return fitted.answers(rows.X[test], plan.needs_scores)
 
 
@@ -202,7 +192,8 @@ def _result(
         for name, metric in metrics.items()
     }
     features = final.encoder.transform(rows.X[:10_000])
-    seconds = time_prediction(final.machine.predict, features)
+    with threadpool_limits(limits=1):
+        seconds = time_prediction(final.machine.predict, features)
     return Result(contender.name, values, final, seconds, joined(parts, np.concatenate(tests)))
 
 

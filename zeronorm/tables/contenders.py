@@ -114,6 +114,8 @@ class Plan:
         What the tuned machine is tuned by, and what is shown besides the usual.
     class_weight : str, optional
         "balanced": rows of rare classes cost more.
+    is_judged : bool
+        Whether what is fitted is that of an outer fold, which is judged and thrown away.
     """
 
     folds: int = 5
@@ -125,6 +127,7 @@ class Plan:
     task: str = "classification"
     metric: str = "error"
     class_weight: str | None = None
+    is_judged: bool = False
 
     @property
     def needs_scores(self) -> bool:
@@ -235,14 +238,27 @@ def make_sparse_svc(rows: Rows, plan: Plan) -> SparseSVC:
         random_state=plan.random_state,
         n_jobs=plan.n_jobs,
         device=plan.device,
+        **_effort(plan),
     )
 
 
 def make_sparse_svr(rows: Rows, plan: Plan) -> SparseSVR:
     """Return a `SparseSVR`, which chooses in ``fit``."""
     return SparseSVR(
-        plan.n_terms, random_state=plan.random_state, n_jobs=plan.n_jobs, device=plan.device
+        plan.n_terms,
+        random_state=plan.random_state,
+        n_jobs=plan.n_jobs,
+        device=plan.device,
+        **_effort(plan),
     )
+
+
+def _effort(plan: Plan) -> dict[str, Any]:
+    """Return what is special about a model of an outer fold, which is judged and thrown away.
+
+    Its choice has as many folds as that of the tuned machine, 3 instead of 5: a quarter less time.
+    """
+    return {"cv": INNER_FOLDS} if plan.is_judged else {}
 
 
 CONTENDERS = {

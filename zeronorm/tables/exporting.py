@@ -16,6 +16,7 @@ from zeronorm.tables.interruption import ignore_signals
 from zeronorm.tables.model import TableModel
 from zeronorm.tables.options import LANGUAGES
 from zeronorm.tables.reading import MISSING, Table, TableError, read_table
+from zeronorm.tables.target import read_numbers
 from zeronorm.tables.training import check_out
 
 #: Options of each language.
@@ -139,6 +140,9 @@ def _size(path: Path) -> str:
 def _rows(model: Any, table: Table) -> dict[str, Any]:
     """Return the rows whose answer is known, and these."""
     check_has_table(model)
+    if not hasattr(model.model, "classes_"):
+        numbers = read_numbers(table, model.target)
+        return {"X": table.rows(numbers.known), "y": numbers.y[numbers.known].tolist()}
     answers = table.column(model.target)
     known = [answer not in MISSING for answer in answers]
     if not any(known):
@@ -155,11 +159,8 @@ def check_has_table(model: Any) -> None:
 
 def _as(model: TableModel, answer: str) -> Any:
     """Return an answer as the model spells it: 1.0 is the class 1."""
-    labels = getattr(model.model, "classes_", None)
-    if labels is None:
-        return float(answer)
     try:
-        spelled = {float(label): label for label in labels}
+        spelled = {float(label): label for label in model.model.classes_}
         return spelled.get(float(answer), answer)
     except ValueError:
         return answer

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import joblib
 import numpy as np
 from rich.table import Table as ScreenTable
 from rich.text import Text
@@ -59,7 +58,7 @@ def guessing_lines(target: Target | Numbers, plan: Plan) -> dict[str, str]:
 
 def how_measured(target: Target | Numbers, plan: Plan) -> str:
     """Say how the comparison was made, and what guessing would give."""
-    n_rows, n_processes = len(target.y), joblib.effective_n_jobs(plan.n_jobs)
+    n_rows = len(target.y)
     notes = []
     if isinstance(target, Target):
         notes = [guessing(target), "Recall: the share of the rows of a class that was found."]
@@ -67,11 +66,7 @@ def how_measured(target: Target | Numbers, plan: Plan) -> str:
         notes.append(f"Choices are made by fits on at most {TUNING_ROWS} rows.")
     if plan.metric == "log_loss":
         notes.append("An SVC has no probabilities; it is tuned by its error.")
-    notes.append(
-        "Times are of one core."
-        if n_processes == 1
-        else f"Tuning takes {n_processes} processes, predicting one core."
-    )
+    notes.append("Times are of one core." if plan.device is None else f"Device: {plan.device}.")
     what = "Error"
     if plan.task == "regression":
         what = "RMSE (root mean square error) and R²"
