@@ -12,7 +12,7 @@ from zeronorm import KernelExpansion
 from zeronorm.decisions import Classes
 from zeronorm.kernels import Kernel
 from zeronorm.model import Model
-from zeronorm.tables import sources
+from zeronorm.tables import records
 from zeronorm.tables.bad_cells import BadCells
 from zeronorm.tables.model import TableEncoder, TableModel, check_output, save_text
 from zeronorm.tables.reading import (
@@ -84,7 +84,7 @@ class TestReading:
             table_of("a,b\n1," + "x" * 200_000 + "\n")
         with pytest.raises(TableError, match="line 2: not a line of a CSV file .*field limit"):
             table_of('a,b\n1,"' + "many\nlines\n" * 20_000)
-        monkeypatch.setattr(sources, "MAX_LINE", 100)
+        monkeypatch.setattr(records, "MAX_LINE", 100)
         assert table_of("a,b\n1," + " " * 97 + "\n").n_rows == 1
         for text, line in [("\0" * 1000, 1), ("a,b\n1,2\n" + "1," * 51 + "\n", 3)]:
             with pytest.raises(TableError, match=f"line {line}: longer than 100 characters"):

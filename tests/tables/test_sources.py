@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from zeronorm.tables.reading import infer_columns, read_table, to_matrix
-from zeronorm.tables.sources import Source, check_separator
+from zeronorm.tables.records import check_separator
+from zeronorm.tables.sources import Source
 from zeronorm.tables.table import TableError
 
 TEXT = "name,größe\nJosé,1\nZoë,2\n"

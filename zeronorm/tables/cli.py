@@ -61,6 +61,7 @@ def fit(
     sep: options.Sep = None,
     decimal: options.Decimal = None,
     strict: options.Strict = False,
+    stream: options.Stream = None,
     as_json: options.FactsAsJson = False,
     n_jobs: options.Processes = -1,
     device: options.Device = None,
@@ -77,7 +78,7 @@ def fit(
 
     fitting.run(
         Reading(data, target, task, folds, drop, category, sep, decimal, strict),
-        fitting.Wishes(out, report, metric, class_weight, terms, as_json, device),
+        fitting.Wishes(out, report, metric, class_weight, terms, as_json, device, stream),
         n_jobs,
         random_state,
     )

@@ -20,6 +20,8 @@ from zeronorm.report.measurement import Answers, answers_of, joined
 from zeronorm.tables.contenders import CONTENDERS, Contender, Plan, Rows, folds_of
 from zeronorm.tables.encoding import TableEncoder
 from zeronorm.tables.metrics import OF_TASK, USUAL
+from zeronorm.tables.model import TableModel
+from zeronorm.tables.target import Numbers, Target
 
 PREDICTION_ROWS = 100_000
 #: A slow prediction is timed for about so many seconds.
@@ -43,7 +45,7 @@ class Fitted:
         found = (getattr(self.machine, f"{n}_", getattr(self.machine, n)) for n in names)
         return {name: float(np.ravel(value)[0]) for name, value in zip(names, found, strict=True)}
 
-    def answers(self, X: NDArray[np.float64], with_scores: bool = True) -> Answers:
+    def answers(self, X: NDArray[Any], with_scores: bool = True) -> Answers:
         """Return predictions and, where they are asked for and exist, scores and probabilities."""
         features = self.encoder.transform(X)
         if with_scores:
@@ -113,6 +115,34 @@ def guess_mean(y: NDArray[np.float64], plan: Plan) -> dict[str, NDArray[np.float
 def metrics_of(plan: Plan) -> list[str]:
     """Return the names of what is measured: the usual, and what was asked for."""
     return list(dict.fromkeys((*USUAL[plan.task], plan.metric)))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All that was found.
+
+    Parameters
+    ----------
+    results : list of Result
+        One for each contender, the sparse machine last.
+    models : list of TableModel
+        What each of them learned.
+    target : Target or Numbers
+        The answers of the rows that were judged.
+    n_rows : int
+        How many rows there are in all.
+    plan : Plan
+        How it was made.
+    guess : dict of str to array
+        For numbers, every metric of always answering the mean.
+    """
+
+    results: list[Result]
+    models: list[TableModel]
+    target: Target | Numbers
+    n_rows: int
+    plan: Plan
+    guess: dict[str, NDArray[np.float64]]
 
 
 def compare(
@@ -208,9 +238,7 @@ def choose_and_fit(
     chosen = clock()
     fitting = rows.draw(contender.max_rows, plan.random_state)
     encoder = clone(rows.encoder).fit(fitting.X)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        machine.fit(encoder.transform(fitting.X), fitting.y)
+    notes = fit_and_note(contender.name, machine, encoder.transform(fitting.X), fitting.y)
     inside = getattr(machine, "choice_seconds", 0.0)  # what it chose within fit
     return Fitted(
         encoder=encoder,
@@ -218,12 +246,15 @@ def choose_and_fit(
         fitted_rows=len(fitting.y),
         tuning_seconds=chosen - start + inside,
         fit_seconds=max(0.0, clock() - chosen - inside),
-        notes=_notes(contender.name, caught),
+        notes=notes,
     )
 
 
-def _notes(name: str, caught: list[warnings.WarningMessage]) -> list[str]:
-    """Return what a user should hear: that it did not converge, or is no better than guessing."""
+def fit_and_note(name: str, machine: Any, X: NDArray[Any], y: NDArray[Any]) -> list[str]:
+    """Fit; return what a user should hear: no convergence, or no better than guessing."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        machine.fit(X, y)
     notes = []
     for warning in caught:
         if issubclass(warning.category, ConvergenceWarning):

@@ -51,7 +51,7 @@ class Rows:
         Their preprocessing; it is fitted anew on every set of training rows.
     """
 
-    X: NDArray[np.float64]
+    X: NDArray[np.floating[Any]]
     y: NDArray[Any]
     encoder: TableEncoder
 
@@ -116,6 +116,8 @@ class Plan:
         "balanced": rows of rare classes cost more.
     is_judged : bool
         Whether what is fitted is that of an outer fold, which is judged and thrown away.
+    held_back : int
+        Rows to judge by instead of folds, where there are very many.
     """
 
     folds: int = 5
@@ -128,6 +130,7 @@ class Plan:
     metric: str = "error"
     class_weight: str | None = None
     is_judged: bool = False
+    held_back: int = 0
 
     @property
     def needs_scores(self) -> bool:

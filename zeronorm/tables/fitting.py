@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +15,25 @@ from rich.console import Console
 
 from zeronorm.base.placement import check_device
 from zeronorm.tables import reporting
-from zeronorm.tables.comparison import Result, compare, guess_mean
+from zeronorm.tables.comparison import Comparison, Result, compare, guess_mean
 from zeronorm.tables.contenders import Plan
 from zeronorm.tables.ending import clean_end, print_notes, screen
 from zeronorm.tables.interruption import ignore_signals, start_workers
+from zeronorm.tables.large import compare_large, held_back_rows
 from zeronorm.tables.metrics import OF_TASK
 from zeronorm.tables.model import TableModel, save_text
+from zeronorm.tables.reading import Column
+from zeronorm.tables.records import check_separator
 from zeronorm.tables.screen import comparison_table, recalls
-from zeronorm.tables.table import TableError
+from zeronorm.tables.sources import Source
+from zeronorm.tables.streaming import must_stream, read_streamed, rows_as_text
+from zeronorm.tables.table import Table, TableError
 from zeronorm.tables.target import Numbers, Target
 from zeronorm.tables.training import (
     Reading,
-    Training,
     check_out,
     check_processes,
+    check_rows,
     progress,
     read_training,
 )
@@ -44,22 +50,65 @@ class Wishes:
     terms: int | None = None
     as_json: bool = False
     device: str | None = None
+    stream: bool | None = None
 
 
 def run(reading: Reading, wishes: Wishes, n_jobs: int, random_state: int) -> None:
     """Read, compare, print, and write what is to be written."""
     with clean_end():
         _check(reading, wishes, n_jobs)
-        training = read_training(reading)
-        plan = _plan(training, reading, wishes, n_jobs, random_state)
+        with Source.opened(reading.data, check_separator(reading.sep)) as source:
+            large = must_stream(source) if wishes.stream is None else wishes.stream
+            fit_all = _fit_large if large else _fit_in_memory
+            found, table, columns, notes = fit_all(source, reading, wishes, n_jobs, random_state)
+        told = [note for result in found.results for note in result.final.notes]
+        print_notes(told)
+        _print(found, columns, wishes, reading, [*notes, *told])
+        _write(found, table, wishes, reading)
+
+
+def _fit_in_memory(
+    source: Source, reading: Reading, wishes: Wishes, n_jobs: int, random_state: int
+) -> tuple[Comparison, Table, list[Column], list[str]]:
+    training = read_training(source, reading)
+    target = training.target
+    n_rows = len(target.y)
+    n_learned = n_rows - -(-n_rows // reading.folds)
+    plan = _plan(target.task, n_learned, reading, wishes, n_jobs, random_state)
+    with progress("tuning and fitting") as update:
+        start_workers(n_jobs)
+        results = compare(training.rows, plan, update)
+    guess = guess_mean(target.y, plan) if isinstance(target, Numbers) else {}
+    models = [model_of(reading.target, target, result) for result in results]
+    found = Comparison(results, models, target, n_rows, plan, guess)
+    return found, training.table, training.columns, training.notes
+
+
+def _fit_large(
+    source: Source, reading: Reading, wishes: Wishes, n_jobs: int, random_state: int
+) -> tuple[Comparison, Table | None, list[Column], list[str]]:
+    with tempfile.TemporaryDirectory(prefix="zeronorm-") as name:
+        folder = Path(name)
+        with progress("reading") as update:
+            streamed = read_streamed(source, reading, folder, update)
+        check_rows(streamed.target, reading)
+        n_rows = len(streamed.X)
+        test = held_back_rows(n_rows, random_state)
+        task = streamed.target.task
+        plan = _plan(task, n_rows - len(test), reading, wishes, n_jobs, random_state)
+        plan = replace(plan, held_back=len(test))
+        note = f"{source.name} is read piece by piece; the numbers of {n_rows} rows are on disk."
+        print_notes([*streamed.notes, note])
         with progress("tuning and fitting") as update:
             start_workers(n_jobs)
-            results = compare(training.rows, plan, update)
-        models = [_model(reading.target, training.target, result) for result in results]
-        notes = [note for result in results for note in result.final.notes]
-        print_notes(notes)
-        _print(training, plan, results, models, wishes, reading, notes)
-        _write(training, plan, results, models, wishes, reading)
+            results, guess = compare_large(streamed, test, plan, folder, update)
+        table = None
+        if wishes.report is not None:
+            table = rows_as_text(source, reading, test)
+    judged = streamed.target.rows(test)
+    models = [model_of(reading.target, judged, result) for result in results]
+    found = Comparison(results, models, judged, n_rows, plan, guess)
+    return found, table, streamed.columns, [*streamed.notes, note]
 
 
 def _check(reading: Reading, wishes: Wishes, n_jobs: int) -> None:
@@ -82,9 +131,9 @@ def _check(reading: Reading, wishes: Wishes, n_jobs: int) -> None:
 
 
 def _plan(
-    training: Training, reading: Reading, wishes: Wishes, n_jobs: int, random_state: int
+    task: str, n_learned: int, reading: Reading, wishes: Wishes, n_jobs: int, random_state: int
 ) -> Plan:
-    task = training.target.task
+    """Return the plan for rows of which so many are learned from."""
     usual = next(iter(OF_TASK[task]))
     if wishes.metric is not None and wishes.metric not in OF_TASK[task]:
         raise TableError(
@@ -93,11 +142,9 @@ def _plan(
         )
     if wishes.class_weight is not None and task == "regression":
         raise TableError(f"--class-weight goes with classes; '{reading.target}' holds numbers.")
-    n_rows = len(training.target.y)
-    fewest = n_rows - -(-n_rows // reading.folds)
-    if wishes.terms is not None and wishes.terms > fewest:
+    if wishes.terms is not None and wishes.terms > n_learned:
         raise TableError(
-            f"--terms {wishes.terms} is more than the {fewest} rows of a training fold; take "
+            f"--terms {wishes.terms} is more than the {n_learned} rows of a training fold; take "
             "fewer terms."
         )
     return Plan(
@@ -113,7 +160,8 @@ def _plan(
     )
 
 
-def _model(name: str, target: Target | Numbers, result: Result) -> TableModel:
+def model_of(name: str, target: Target | Numbers, result: Result) -> TableModel:
+    """Return what a contender learned, as a model of raw rows."""
     final = result.final
     if isinstance(target, Numbers):
         return TableModel.of_numbers(name, final.encoder, final.machine)
@@ -121,72 +169,55 @@ def _model(name: str, target: Target | Numbers, result: Result) -> TableModel:
 
 
 def _print(
-    training: Training,
-    plan: Plan,
-    results: Sequence[Result],
-    models: Sequence[TableModel],
+    found: Comparison,
+    columns: Sequence[Column],
     wishes: Wishes,
     reading: Reading,
     notes: Sequence[str],
 ) -> None:
     with screen():
         if wishes.as_json:
-            facts = _facts(training, plan, results, models, reading)
-            facts |= {"notes": [*training.notes, *notes]}
-            facts |= {"saved": str(wishes.out) if wishes.out else None}
+            facts = _facts(found, columns, reading)
+            facts |= {"notes": list(notes), "saved": str(wishes.out) if wishes.out else None}
             typer.echo(json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False))
         else:
-            table = comparison_table(results, models, training.target, reading.title, plan)
-            Console().print(table)
+            Console().print(comparison_table(found, reading.title))
 
 
-def _write(
-    training: Training,
-    plan: Plan,
-    results: Sequence[Result],
-    models: Sequence[TableModel],
-    wishes: Wishes,
-    reading: Reading,
-) -> None:
+def _write(found: Comparison, table: Table | None, wishes: Wishes, reading: Reading) -> None:
     text = ""
     if wishes.report is not None:
-        parts = (results, models, training.table, training.target, reading.title, plan)
-        text = reporting.report_text(wishes.report, *parts)
+        assert table is not None
+        text = reporting.report_text(wishes.report, found, table, reading.title)
     if wishes.out is not None:
         ignore_signals()
-        models[-1].save(wishes.out)
-        print_notes([f"Saved {results[-1].name} as {wishes.out}."])
+        found.models[-1].save(wishes.out)
+        print_notes([f"Saved {found.results[-1].name} as {wishes.out}."])
     if wishes.report is not None:
         ignore_signals()
         save_text(wishes.report, text)
         print_notes([f"Wrote {wishes.report}."])
 
 
-def _facts(
-    training: Training,
-    plan: Plan,
-    results: Sequence[Result],
-    models: Sequence[TableModel],
-    reading: Reading,
-) -> dict[str, Any]:
+def _facts(found: Comparison, columns: Sequence[Column], reading: Reading) -> dict[str, Any]:
     """Return what the table says, and a little more, as plain JSON values."""
-    target = training.target
+    target, plan = found.target, found.plan
     facts: dict[str, Any] = {
         "data": str(reading.data),
         "target": reading.target,
         "task": plan.task,
-        "rows": len(target.y),
-        "columns": [column.name for column in training.columns],
-        "folds": plan.folds,
+        "rows": found.n_rows,
+        "columns": [column.name for column in columns],
+        "folds": None if plan.held_back else plan.folds,
+        "rows_held_back": plan.held_back or None,
         "metric": plan.metric,
     }
     if isinstance(target, Target):
         counts = {label: int((target.codes == k).sum()) for k, label in enumerate(target.classes)}
         facts |= {"classes": counts, "guessing_error": 1.0 - max(counts.values()) / len(target.y)}
     else:
-        means = {name: float(v.mean()) for name, v in guess_mean(target.y, plan).items()}
-        facts |= {"guessing": means}
-    machines = zip(results, models, strict=True)
+        facts |= {"guessing": {name: float(v.mean()) for name, v in found.guess.items()}}
+    machines = zip(found.results, found.models, strict=True)
     facts["machines"] = [_machine_facts(r, m, target) for r, m in machines]
     return facts
 

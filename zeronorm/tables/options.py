@@ -76,6 +76,16 @@ Device = Annotated[
     typer.Option(metavar="NAME", help="Where the sparse machine computes, e.g. cuda."),
 ]
 
+Stream = Annotated[
+    bool | None,
+    typer.Option(
+        "--stream/--no-stream",
+        help="Read the file piece by piece, its numbers on the disk; otherwise done if as text it "
+        "would take more than half of the available memory.",
+        show_default=False,
+    ),
+]
+
 # `predict`.
 FittedModel = Annotated[Path, typer.Argument(metavar="MODEL.json", help="What `fit --out` saved.")]
 NewData = Annotated[

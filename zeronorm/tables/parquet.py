@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from zeronorm.tables.sources import Piece, check_names
+from zeronorm.tables.records import check_names
+from zeronorm.tables.sources import Piece, rows_at_once
 from zeronorm.tables.table import TableError
 
 
-def parquet_pieces(name: str, stream: BinaryIO, size: int | None) -> Iterator[Piece]:
+def parquet_pieces(name: str, file: Any, size: int | None) -> Iterator[Piece]:
     """Yield the rows of a Parquet file, `size` at a time, or all at once.
 
     Rows are numbered as the lines of a CSV file would be: the first one is on line 2. Columns of
     lists and the like, which no cell could hold, have no name and so are passed over.
     """
-    file = open_parquet(name, stream)
     if not file.metadata.num_rows:
         raise TableError(f"{name} has columns but no rows.")
     schema = file.schema_arrow
     names = [field.name.strip() if _is_flat(field.type) else "" for field in schema]
     check_names(name, names)
+    size = None if size is None else rows_at_once(size, names)
     start = 2
     rows: list[tuple[str, ...]] = []
     for batch in file.iter_batches(min(size or 2**16, 2**16)):

@@ -24,7 +24,8 @@ from zeronorm.tables.ending import clean_end, one_sentence_errors, print_notes, 
 from zeronorm.tables.interruption import ignore_signals
 from zeronorm.tables.model import TableModel, writable
 from zeronorm.tables.reading import Column
-from zeronorm.tables.sources import Source, check_separator
+from zeronorm.tables.records import check_separator
+from zeronorm.tables.sources import Source
 from zeronorm.tables.table import Table, TableError
 from zeronorm.tables.training import check_decimal, check_out, progress
 

@@ -29,6 +29,7 @@ from zeronorm.tables.cells import (
 )
 from zeronorm.tables.dates import (
     ORDERS,
+    PARTS,
     DatePart,
     days_of,
     might_be_date,
@@ -95,6 +96,7 @@ class Column:
 class _Findings:
     """What is worth saying about the cells of columns, several columns in one sentence."""
 
+    is_beginning: bool = False
     left_out: list[str] = field(default_factory=list)
     dates: list[str] = field(default_factory=list)
     special: dict[tuple[str, str], tuple[list[str], str]] = field(default_factory=dict)
@@ -113,6 +115,7 @@ def infer_columns(
     leave_out: Collection[str] = (),
     as_category: Collection[str] = (),
     decimal: str | None = None,
+    is_beginning: bool = False,
 ) -> tuple[list[Column], list[str]]:
     """Decide what each column is.
 
@@ -130,6 +133,8 @@ def infer_columns(
         Columns of categories that are coded as numbers.
     decimal : {".", ","}, optional
         The decimal mark of all numbers; found out if it is not given.
+    is_beginning : bool
+        Whether more rows follow: dates may then go round circles that these do not.
 
     Returns
     -------
@@ -153,7 +158,7 @@ def infer_columns(
     }
     usual = decimal or ("," if _looks_comma(table, used) else ".")
     columns: list[Column] = []
-    findings = _Findings()
+    findings = _Findings(is_beginning)
     for name, counts in used.items():
         if not counts:
             findings.left_out.append(f"Column '{name}' is left out: it is empty.")
@@ -245,6 +250,8 @@ def _date_columns(
     days = {cell: days_of(cell, order) for cell in counts}
     known = [day for day in days.values() if not math.isnan(day)]
     parts = parts_of(known, order)
+    if findings.is_beginning and order != "time":
+        parts = list(PARTS)
     what = "times" if order == "time" else "dates"
     shown = [shown_day(day, order) for day in (min(known), max(known))]
     circles = list(dict.fromkeys(part.split(", ")[0] for part in parts[1:]))

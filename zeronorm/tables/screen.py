@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from rich.table import Table as ScreenTable
 from rich.text import Text
 from sklearn.metrics import recall_score
 
 from zeronorm.report.wording import percent
-from zeronorm.tables.comparison import Result, guess_mean, metrics_of, spread_of
-from zeronorm.tables.contenders import TUNING_ROWS, Plan
+from zeronorm.tables.comparison import Comparison, Result, metrics_of
+from zeronorm.tables.contenders import TUNING_ROWS
 from zeronorm.tables.metrics import OF_TASK
 from zeronorm.tables.model import TableModel
 from zeronorm.tables.selection import ColumnChoice
@@ -22,78 +20,64 @@ MOST_CLASSES = 12
 NOTHING = "–"
 
 
-def comparison_table(
-    results: Sequence[Result],
-    models: Sequence[TableModel],
-    target: Target | Numbers,
-    title: str,
-    plan: Plan,
-) -> ScreenTable:
+def comparison_table(found: Comparison, title: str) -> ScreenTable:
     """Return the table that `fit` prints: one column for each contender."""
-    screen = ScreenTable(title=Text(title), caption=Text(how_measured(target, plan)))
+    screen = ScreenTable(title=Text(title), caption=Text(how_measured(found)))
     screen.add_column()
-    guess = guessing_lines(target, plan)
+    guess = guessing_lines(found)
     if guess:
         screen.add_column("mean", justify="right")
-    for result in results:
+    for result in found.results:
         screen.add_column(result.name, justify="right")
-    for label, cells in comparison_lines(results, models, target, plan).items():
+    for label, cells in comparison_lines(found).items():
         first = [guess.get(label, NOTHING)] if guess else []
         screen.add_row(Text(label), *first, *cells)
     return screen
 
 
-def guessing_lines(target: Target | Numbers, plan: Plan) -> dict[str, str]:
-    """Return what always answering the mean of the training folds gives; for numbers."""
-    if isinstance(target, Target):
-        return {}
-    metrics = OF_TASK[plan.task]
+def guessing_lines(found: Comparison) -> dict[str, str]:
+    """Return what always answering the mean of the training rows gives; for numbers."""
+    metrics = OF_TASK[found.plan.task]
     return {
-        metrics[name].label: metrics[name]
-        .shown(float(values.mean()), spread_of(values))
-        .partition(" ±")[0]
-        for name, values in guess_mean(target.y, plan).items()
+        metrics[name].label: metrics[name].shown(float(values.mean()), 0.0).partition(" ±")[0]
+        for name, values in found.guess.items()
     }
 
 
-def how_measured(target: Target | Numbers, plan: Plan) -> str:
+def how_measured(found: Comparison) -> str:
     """Say how the comparison was made, and what guessing would give."""
-    n_rows = len(target.y)
-    notes = []
+    plan, target, notes = found.plan, found.target, []
+    what = "Error"
     if isinstance(target, Target):
         notes = [guessing(target), "Recall: the share of the rows of a class that was found."]
-    if n_rows > TUNING_ROWS:
+    else:
+        what = "RMSE (root mean square error) and R²"
+        notes = ["mean: always the mean of the training rows."]
+    if found.n_rows > TUNING_ROWS:
         notes.append(f"Choices are made by fits on at most {TUNING_ROWS} rows.")
     if plan.metric == "log_loss":
         notes.append("An SVC has no probabilities; it is tuned by its error.")
     notes.append("Times are of one core." if plan.device is None else f"Device: {plan.device}.")
-    what = "Error"
-    if plan.task == "regression":
-        what = "RMSE (root mean square error) and R²"
-        notes.insert(0, "mean: always the mean of the training rows.")
-    return (
-        f"{what}: {plan.folds}-fold cross-validation, everything chosen inside the training "
-        f"folds, ± standard error. {' '.join(notes)}"
-    )
+    if plan.held_back:
+        rows = f"{plan.held_back:,}".replace(",", " ")
+        way = f"on {rows} drawn rows that were held back, everything chosen on the others"
+    else:
+        way = f"{plan.folds}-fold cross-validation, everything chosen inside the training folds"
+    return f"{what}: {way}, ± standard error. {' '.join(notes)}"
 
 
-def comparison_lines(
-    results: Sequence[Result],
-    models: Sequence[TableModel],
-    target: Target | Numbers,
-    plan: Plan,
-) -> dict[str, list[str]]:
+def comparison_lines(found: Comparison) -> dict[str, list[str]]:
     """Return the lines of the comparison: a label, and a text for each contender."""
+    results, models, target = found.results, found.models, found.target
     finals = [result.final for result in results]
     lines = {}
-    for name in metrics_of(plan):
-        metric = OF_TASK[plan.task][name]
+    for name in metrics_of(found.plan):
+        metric = OF_TASK[found.plan.task][name]
         lines[metric.label] = [metric.shown(r.mean(name), r.standard_error(name)) for r in results]
     if isinstance(target, Target) and len(target.classes) <= MOST_CLASSES:
+        shares = [recalls(result, target) for result in results]
         for code, label in enumerate(target.classes):
-            lines[f"recall of '{label}'"] = [
-                percent(recalls(result, target)[code]) for result in results
-            ]
+            lines[f"recall of '{label}'"] = [percent(share[code]) for share in shares]
     parameters = [final.chosen() for final in finals]
     return lines | {
         "kernel terms": [_terms(table) for table in models],
@@ -101,8 +85,8 @@ def comparison_lines(
         "time to fit": [duration(final.fit_seconds) for final in finals],
         "time to predict 100 000 rows": [duration(r.prediction_seconds) for r in results],
         "size of the saved model": [_size(len(model.to_json().encode())) for model in models],
-        ", ".join(parameters[0]): [", ".join(map(_short, found.values())) for found in parameters],
-        "fitted on": [_row_count(final.fitted_rows, len(target.y)) for final in finals],
+        ", ".join(parameters[0]): [", ".join(map(_short, one.values())) for one in parameters],
+        "fitted on": [_row_count(final.fitted_rows, found.n_rows) for final in finals],
     }
 
 

@@ -12,8 +12,10 @@ from zeronorm.tables.contenders import Plan
 from zeronorm.tables.ending import clean_end, print_notes, screen
 from zeronorm.tables.interruption import ignore_signals, start_workers
 from zeronorm.tables.model import save_text
+from zeronorm.tables.records import check_separator
 from zeronorm.tables.screen import choice_table
 from zeronorm.tables.selection import ColumnChoice, choose_columns
+from zeronorm.tables.sources import Source
 from zeronorm.tables.table import TableError
 from zeronorm.tables.training import (
     Reading,
@@ -42,7 +44,8 @@ def run(
             raise TableError(f"--norm is 'l2' or 'l1', not '{norm}'.")
         if out is not None:
             check_out(out, reading.data)
-        training = read_training(reading)
+        with Source.opened(reading.data, check_separator(reading.sep)) as source:
+            training = read_training(source, reading)
         n_columns = len({column.header for column in training.columns})
         if features > n_columns:
             print_notes([f"There are {n_columns} columns to select from; all are taken."])

@@ -8,33 +8,26 @@ alphabet of Windows, which is said in a note.
 from __future__ import annotations
 
 import codecs
-import csv
 import gzip
 import io
 import itertools
 import os
-import re
 import shutil
 import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
-from zeronorm.tables.table import Table, TableError, plural
+from zeronorm.tables.records import begin
+from zeronorm.tables.table import Table, TableError
 
-#: Most characters in a line, so that a file that is no table does not fill the memory; a million
-#: columns fit. A cell has at most `csv.field_size_limit()`, 131 072.
-MAX_LINE = 2**24
-
-#: What may stand between cells, and what it may be called on the command line.
-SEPARATORS = ",;\t|"
-SEPARATOR_NAMES = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|",
-                   "bar": "|", "space": " "}  # fmt: skip
+#: Most cells in a piece of a file that is read piece by piece.
+MOST_CELLS = 2**21
 
 #: Encodings that a text without a mark at its beginning is tried in. The last one takes any bytes.
 ENCODINGS = ("utf-8", "cp1252", "latin-1")
@@ -64,19 +57,6 @@ def title_of(path: str | Path) -> str:
     return "standard input" if str(path) == "-" else str(path)
 
 
-def check_separator(text: str | None) -> str | None:
-    """Return the character that an option means; `TableError` if it is none."""
-    if text is None:
-        return None
-    found = SEPARATOR_NAMES.get(text, text)
-    if len(found) != 1 or found in "\"'\r\n" or found.isalnum():
-        raise TableError(
-            f"--sep is one character, such as ';', or comma, semicolon, tab, pipe or space; not "
-            f"'{text}'."
-        )
-    return found
-
-
 def read_table(path: str | Path, sep: str | None = None) -> Table:
     """Read a table with a header: CSV text, compressed by gzip or not, or Parquet.
 
@@ -101,8 +81,7 @@ def read_table(path: str | Path, sep: str | None = None) -> Table:
         If the file cannot be read as a table with at least one row.
     """
     with Source.opened(path, sep) as source:
-        (piece,) = source.pieces(None)
-        return piece.table(source.name, source.notes)
+        return source.table()
 
 
 class Source:
@@ -163,31 +142,59 @@ class Source:
     @property
     def share(self) -> float:
         """Return how much of the file has been read, between 0 and 1; 0 where nobody knows."""
+        if self.is_parquet:
+            return self.n_read / self.n_rows
         size = os.fstat(self.file.fileno()).st_size
-        return min(1.0, self.file.tell() / size) if size and not self.is_parquet else 0.0
+        return min(1.0, self.file.tell() / size) if size else 0.0
+
+    @property
+    def n_cells(self) -> int | None:
+        """Number of cells, where the file tells it."""
+        if not self.is_parquet:
+            return None
+        from zeronorm.tables.parquet import open_parquet
+
+        found = open_parquet(self.name, self.stream).metadata
+        return found.num_rows * found.num_columns
+
+    def table(self) -> Table:
+        """Return all of it."""
+        (piece,) = self.pieces(None)
+        return piece.table(self.name, self.notes)
 
     def pieces(self, size: int | None) -> Iterator[Piece]:
         """Yield the rows, `size` at a time, or all at once; `TableError` if there is none."""
         if self.is_parquet:
-            from zeronorm.tables.parquet import parquet_pieces
+            from zeronorm.tables.parquet import open_parquet, parquet_pieces
 
-            yield from parquet_pieces(self.name, self.stream, size)
+            file = open_parquet(self.name, self.stream)
+            self.n_rows, self.n_read = file.metadata.num_rows, 0
+            for piece in parquet_pieces(self.name, file, size):
+                self.n_read += len(piece.rows)
+                yield piece
             return
         text = io.TextIOWrapper(self.stream, encoding=self.encoding, newline="")
         try:
             yield from self._text_pieces(text, size)
         finally:
-            text.detach()  # the file is closed by who opened it
+            if not self.stream.closed:
+                text.detach()  # the file is closed by who opened it
 
     def _text_pieces(self, text: TextIO, size: int | None) -> Iterator[Piece]:
-        names, separator, records = _begin(self.name, text, self.sep)
+        names, separator, records = begin(self.name, text, self.sep)
         is_empty = True
+        size = None if size is None else rows_at_once(size, names)
         while batch := list(itertools.islice(records, size)):
             is_empty = False
             lines, rows = zip(*batch, strict=True)
             yield Piece(names, rows, list(lines), separator)
         if is_empty:
             raise TableError(f"{self.name} has a header but no rows.")
+
+
+def rows_at_once(size: int, names: Sequence[str]) -> int:
+    """Return how many rows a piece has: at most `size`, and fewer if they are long."""
+    return max(1, min(size, MOST_CELLS // len(names)))
 
 
 @contextmanager
@@ -260,75 +267,3 @@ def _marked_encoding(head: bytes) -> str | None:
         if len(head) > 1 and not any(zeros[:40]) and all(letters[:40]):
             return encoding
     return None
-
-
-def _begin(
-    path: str, file: TextIO, sep: str | None
-) -> tuple[list[str], str, Iterator[tuple[int, list[str]]]]:
-    """Read the header; return names, separator and the records below, each with its line."""
-    lines = _bounded_lines(path, file)
-    start, first = next(((n, t) for n, t in enumerate(lines, start=1) if t.strip()), (1, ""))
-    separator = sep or _separator_of(first)
-    records = _records(path, itertools.chain([first], lines), separator, start)
-    header = next(records, None)
-    if header is None:
-        raise TableError(f"{path} is empty; it needs a header line and at least one row.")
-    names = header[1]
-    check_names(path, names)
-    return names, separator, _of_width(path, records, names)
-
-
-def _of_width(
-    path: str, records: Iterable[tuple[int, list[str]]], names: Sequence[str]
-) -> Iterator[tuple[int, list[str]]]:
-    for line, row in records:
-        if len(row) != len(names):
-            found = f"{len(row)} {plural(len(row), 'field')}"
-            raise TableError(f"{path}, line {line}: {found} where the header has {len(names)}.")
-        yield line, row
-
-
-def _separator_of(header: str) -> str:
-    bare = re.sub(r'"[^"]*"', "", header) if '"' in header else header
-    return max(SEPARATORS, key=bare.count)
-
-
-def _bounded_lines(path: str, file: TextIO) -> Iterator[str]:
-    for number in itertools.count(1):
-        line = file.readline(MAX_LINE + 1)
-        if len(line) > MAX_LINE:
-            raise TableError(
-                f"{path}, line {number}: longer than {MAX_LINE} characters; is it a CSV file?"
-            )
-        if not line:
-            return
-        yield line
-
-
-def _records(
-    path: str, lines: Iterable[str], separator: str, first: int
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line it starts on, cells without surrounding blanks) for every record.
-
-    The first of the lines is line `first` of the file.
-    """
-    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
-    start = first
-    try:
-        for record in reader:
-            if record:
-                yield start, [cell.strip() for cell in record]
-            start = first + reader.line_num
-    except csv.Error as error:
-        raise TableError(f"{path}, line {start}: not a line of a CSV file ({error}).") from None
-
-
-def check_names(path: str, names: Sequence[str]) -> None:
-    """Raise `TableError` unless there are names of columns, and no name twice."""
-    if not any(names):
-        raise TableError(f"{path} has no column names in its first line.")
-    seen: set[str] = set()
-    for name in filter(None, names):
-        if name in seen:
-            raise TableError(f"{path} has more than one column called '{name}'.")
-        seen.add(name)

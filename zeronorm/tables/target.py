@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zeronorm.tables.cells import NumberForm, counted, is_number, n_read, number_form
+from zeronorm.tables.cells import (
+    Form,
+    NumberForm,
+    counted,
+    is_number,
+    n_read,
+    number_form,
+)
 from zeronorm.tables.table import MISSING, Table, TableError
 
 TASKS = ("classification", "regression")
@@ -36,7 +44,7 @@ class Target:
         """Rows whose class is known."""
         return self.codes >= 0
 
-    def rows(self, kept: NDArray[np.bool_]) -> Target:
+    def rows(self, kept: NDArray[Any]) -> Target:
         """Return the target of some rows."""
         return Target(self.codes[kept], self.classes)
 
@@ -54,7 +62,7 @@ class Numbers:
         """Rows whose number is known."""
         return ~np.isnan(self.y)
 
-    def rows(self, kept: NDArray[np.bool_]) -> Numbers:
+    def rows(self, kept: NDArray[Any]) -> Numbers:
         """Return the target of some rows."""
         return Numbers(self.y[kept])
 
@@ -96,23 +104,37 @@ def read_numbers(table: Table, name: str, decimal: str | None = None) -> Numbers
 
     A number to predict is not guessed: a cell that is none is an error, a missing one is not.
     """
-    cells = table.column(name)
-    counts = counted(cells, MISSING)
+    values = numbers_of(table, name, form_of_numbers(table, name, decimal))
+    check_numbers(values, table.path, name)
+    return Numbers(values)
+
+
+def form_of_numbers(table: Table, name: str, decimal: str | None = None) -> Form:
+    """Return how the numbers in column `name` are written."""
+    counts = counted(table.column(name), MISSING)
     form, n_numbers = number_form(counts, decimal or ".")
     if decimal is not None and n_read(counts, NumberForm(decimal)) >= n_numbers:
-        form, n_numbers = NumberForm(decimal), n_read(counts, NumberForm(decimal))
+        return NumberForm(decimal)
+    return form
+
+
+def numbers_of(table: Table, name: str, form: Form) -> NDArray[np.float64]:
+    """Return the numbers in column `name`, NaN where they are missing."""
+    cells = table.column(name)
     values = np.array([np.nan if cell in MISSING else form.value(cell) for cell in cells])
-    if n_numbers < sum(counts.values()):
-        bad = next(i for i, cell in enumerate(cells) if np.isnan(values[i]) and cell not in MISSING)
-        raise TableError(
-            f"{table.path}, line {table.lines[bad]}: '{cells[bad]}' in column '{name}' is no "
-            "finite number; leave the cell empty, or give --task classification if these are "
-            "classes."
-        )
+    for i in np.flatnonzero(np.isnan(values)).tolist():
+        if cells[i] not in MISSING:
+            raise TableError(
+                f"{table.path}, line {table.lines[i]}: '{cells[i]}' in column '{name}' is no "
+                "finite number; leave the cell empty, or give --task classification if these are "
+                "classes."
+            )
+    return values
+
+
+def check_numbers(values: NDArray[np.float64], path: str, name: str) -> None:
+    """Raise `TableError` unless there are two different numbers."""
     known = values[~np.isnan(values)]
     if len(known) == 0 or known.min() == known.max():
         found = f"only one number, '{known[0]:g}'" if len(known) else "no number at all"
-        raise TableError(
-            f"Column '{name}' of {table.path} holds {found}; there is nothing to predict."
-        )
-    return Numbers(values)
+        raise TableError(f"Column '{name}' of {path} holds {found}; there is nothing to predict.")

@@ -16,7 +16,8 @@ from zeronorm.tables.encoding import TableEncoder
 from zeronorm.tables.ending import print_notes
 from zeronorm.tables.model import check_output
 from zeronorm.tables.reading import MAX_LEVELS, Column, infer_columns, to_matrix
-from zeronorm.tables.sources import check_separator, read_table, title_of
+from zeronorm.tables.records import check_separator
+from zeronorm.tables.sources import Source, title_of
 from zeronorm.tables.table import Table, TableError
 from zeronorm.tables.target import (
     TASKS,
@@ -86,10 +87,9 @@ class Training:
     notes: list[str]
 
 
-def read_training(reading: Reading) -> Training:
-    """Read the file; the notes are printed as they come."""
-    reading.check()
-    whole = read_table(reading.data, check_separator(reading.sep))
+def read_training(source: Source, reading: Reading) -> Training:
+    """Read all of a file; the notes are printed."""
+    whole = source.table()
     notes = list(whole.notes)
     target = _target(whole, reading, notes)
     table, known = whole, target.known
