@@ -15,6 +15,7 @@ import pytest
 from sklearn.svm import SVC
 
 from zeronorm import SparseSVC, __version__
+from zeronorm.base.progress import remaining
 from zeronorm.exceptions import PoorFitWarning
 from zeronorm.learned import choice
 from zeronorm.model import Model
@@ -669,3 +670,17 @@ def test_sizes(n_bytes, text):
 
 def test_version(run):
     assert run("--version") == (0, f"zeronorm {__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("share", "told_at", "elapsed", "text"),
+    [
+        (0.0, 0.0, 7.0, "-:--"),
+        (0.25, 20.0, 20.0, "1:00"),
+        (0.25, 20.0, 50.0, "0:30"),  # it goes on counting until more is told
+        (0.25, 20.0, 500.0, "0:00"),
+        (0.001, 10.0, 10.0, "2:46:30"),
+    ],
+)
+def test_the_time_to_come(share, told_at, elapsed, text):
+    assert remaining(share, told_at, elapsed) == text

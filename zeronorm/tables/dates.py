@@ -15,6 +15,9 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 #: Orders of day, month and year; "time" is a time of the day alone. Where several read all cells,
 #: the first one is taken.
 ORDERS = ("ymd", "mdy", "dmy", "time")
@@ -70,13 +73,16 @@ class DatePart:
 
     def value(self, cell: str) -> float:
         """Return the number; NaN if the cell is no date."""
-        days = days_of(cell, self.order)
+        return float(self.of_days(np.array([days_of(cell, self.order)]))[0])
+
+    def of_days(self, days: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the numbers of dates that are given as days since 1970-01-01."""
         if self.part == "days":
             return days
         circle, wave = self.part.split(", ")
         length, start = CIRCLES[circle]
-        angle = 2.0 * math.pi * ((days - start) / length % 1.0)
-        return math.sin(angle) if wave == "sin" else math.cos(angle)
+        angle = 2.0 * np.pi * ((days - start) / length % 1.0)
+        return np.sin(angle) if wave == "sin" else np.cos(angle)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON values."""

@@ -66,7 +66,7 @@ def compare_large(
     sample = _sample(streamed, is_learned, plan)
     _check_classes(streamed.target, is_learned)
     with threadpool_limits(limits=1):
-        update(0.05, f"{tuned.name} on a draw of the rows")
+        update(0.0, f"{tuned.name} on a draw of the rows")
         finals = [choose_and_fit(tuned, sample, plan)]
         encoder = TableEncoder(streamed.columns).fit(sample.X)
         features = write_features(

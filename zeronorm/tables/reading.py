@@ -1,4 +1,4 @@
-"""From cells to arrays: what each column is, its cells as floats.
+"""From cells to arrays: what each column is found to be.
 
 Nothing here learns from the values: what does (fills, means, scales, levels) is a transformer in
 :mod:`zeronorm.tables.model`, so that it can be fitted inside the folds of a cross-validation.
@@ -7,18 +7,13 @@ Nothing here learns from the values: what does (fills, means, scales, levels) is
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
-from zeronorm.tables.bad_cells import BadCells
 from zeronorm.tables.cells import (
     PLAIN,
     Form,
     NumberForm,
-    PlainForm,
     counted,
     decorations,
     has_decimal_comma,
@@ -27,6 +22,7 @@ from zeronorm.tables.cells import (
     n_read,
     number_form,
 )
+from zeronorm.tables.columns import MISSING_CODE, UNKNOWN_CODE, Column, to_matrix
 from zeronorm.tables.dates import (
     ORDERS,
     PARTS,
@@ -42,6 +38,8 @@ from zeronorm.tables.target import Target, read_target
 
 __all__ = [
     "MISSING",
+    "MISSING_CODE",
+    "UNKNOWN_CODE",
     "Column",
     "Table",
     "TableError",
@@ -60,36 +58,6 @@ MAX_LEVELS = 100
 MOSTLY, FEW_NUMBERS = 0.9, 20
 #: The share in a column that would be left out otherwise, of too many texts to be categories.
 AT_LEAST = 0.5
-
-MISSING_CODE = -1.0
-UNKNOWN_CODE = -2.0
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column that is used for prediction: numbers, or categories with these spellings.
-
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    levels : tuple of str or None
-        The spellings of the categories, whose positions are their codes; None for numbers.
-    form : Form
-        How the numbers are written.
-    source : str, optional
-        The name in the header, if it is another one: several columns come from one of dates.
-    """
-
-    name: str
-    levels: tuple[str, ...] | None = None
-    form: Form = PLAIN
-    source: str | None = None
-
-    @property
-    def header(self) -> str:
-        """Its name in the header."""
-        return self.name if self.source is None else self.source
 
 
 @dataclass
@@ -277,71 +245,3 @@ def _categories(name: str, counts: Mapping[str, int], findings: _Findings) -> li
         )
         return []
     return [Column(name, tuple(sorted(counts)))]
-
-
-def to_matrix(
-    table: Table, columns: Sequence[Column], bad_cells: BadCells | None = None
-) -> NDArray[np.float64]:
-    """Return the cells of `columns` as floats.
-
-    Missing numbers are NaN, and so are cells of a column of numbers that are none. Categories are
-    the positions of their spellings among the column's levels, `MISSING_CODE` or `UNKNOWN_CODE`.
-
-    Parameters
-    ----------
-    table : Table
-        The rows.
-    columns : sequence of Column
-        What to read.
-    bad_cells : BadCells, optional
-        Counts cells that are no numbers, and may refuse them.
-
-    Raises
-    ------
-    TableError
-        If columns are absent from the table, if no cell of a column of numbers is one, or, where
-        that is not allowed, if a single one is not.
-    """
-    absent = [c for c in dict.fromkeys(c.header for c in columns) if c not in table.cells]
-    if absent:
-        raise TableError(
-            f"{table.path} lacks {plural(len(absent), 'column')} {listing(absent)}; "
-            f"its columns are: {listing(table.cells)}."
-        )
-    bad_cells = BadCells() if bad_cells is None else bad_cells
-    matrix = np.empty((table.n_rows, len(columns)))
-    for j, column in enumerate(columns):
-        if column.levels is None:
-            matrix[:, j] = _numbers(table, column, bad_cells)
-        else:
-            codes = {level: float(code) for code, level in enumerate(column.levels)}
-            codes |= dict.fromkeys(MISSING, MISSING_CODE)
-            matrix[:, j] = [codes.get(cell, UNKNOWN_CODE) for cell in table.cells[column.header]]
-    return matrix
-
-
-def _numbers(table: Table, column: Column, bad_cells: BadCells) -> NDArray[np.float64]:
-    cells = table.cells[column.header]
-    form = column.form
-    if isinstance(form, PlainForm):
-        values = _plain_numbers(cells)
-    else:
-        values = np.array([math.nan if cell in MISSING else form.value(cell) for cell in cells])
-    if isinstance(form, DatePart) and form.part != "days":
-        return values  # its cells are counted once
-    gaps = np.flatnonzero(np.isnan(values)).tolist()
-    bad = [(table.lines[i], cells[i]) for i in gaps if cells[i] not in MISSING]
-    n_known = len(cells) - len(gaps) + len(bad)
-    bad_cells.add(table.path, column.header, form.what, n_known, bad)
-    return values
-
-
-def _plain_numbers(cells: Sequence[str]) -> NDArray[np.float64]:
-    """Return plain numbers; all at once where every cell is one, which is ten times faster."""
-    try:
-        values = np.array([float(cell) for cell in cells])
-    except ValueError:
-        values = np.array([math.nan])
-    if np.isfinite(values).all() and not any("_" in cell for cell in cells):
-        return values
-    return np.array([math.nan if cell in MISSING else PLAIN.value(cell) for cell in cells])
