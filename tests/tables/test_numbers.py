@@ -132,7 +132,7 @@ def test_the_model_file(made):
 def test_the_report(made):
     text = made[2].read_text()
     assert "root mean square error" in text and "Predicted against known values" in text
-    assert "variance that is not explained" in text or "Error against terms" not in text
+    assert "unexplained variance" in text or "Error against terms" not in text
     assert "SparseSVR" in text and "of root mean square error" in text
 
 

@@ -63,7 +63,7 @@ def _path(facts: dict[str, Any]) -> str:
     if path is None or len(path["terms"]) < 2:
         return ""
     of_numbers = facts["measured"] is not None and "rmse" in facts["measured"]
-    what = "variance that is not explained" if of_numbers else "error"
+    what = "unexplained variance" if of_numbers else "error"
     percents = [100 * e for e in path["error"]]
     errors = [100 * e for e in path["standard_error"]]
     top = max(p + e for p, e in zip(percents, errors, strict=True))

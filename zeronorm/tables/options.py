@@ -19,8 +19,7 @@ TargetColumn = Annotated[str, typer.Option(metavar="COLUMN", help="The column to
 Task = Annotated[
     str | None,
     typer.Option(
-        metavar="classification|regression",
-        help="Whether classes or numbers are predicted, if the guess is wrong.",
+        metavar="TASK", help="classification or regression, if the guess between them is wrong."
     ),
 ]
 Folds = Annotated[int, typer.Option(min=3, help="Folds on which the error is measured.")]
