@@ -142,7 +142,10 @@ def test_show_and_export(run, made, tmp_path):
     assert code == 0 and "kind = u" in out and "The value is the prediction." in out
     assert run("show", model, "--data", data, "--line", 5)[0] == 0
     header = tmp_path / "price.h"
-    assert run("export", model, "--to", "c", "--out", header, "--data", data)[0] == 0
+    code, _, err = run("export", model, "--to", "c", "--out", header, "--data", data)
+    assert (
+        code == 0 and "It takes the numbers of column 'when', not its dates: 'when (days)'" in err
+    )
     assert "root of the mean square" in header.read_text()
     assert "when (weekday, sin)" in header.read_text()
     for language, name in (("sql", "m.sql"), ("javascript", "m.js")):

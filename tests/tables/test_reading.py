@@ -14,6 +14,8 @@ from zeronorm.kernels import Kernel
 from zeronorm.model import Model
 from zeronorm.tables import records
 from zeronorm.tables.bad_cells import BadCells
+from zeronorm.tables.cells import NumberForm
+from zeronorm.tables.dates import DatePart
 from zeronorm.tables.model import TableEncoder, TableModel, check_output, save_text
 from zeronorm.tables.reading import (
     MAX_LEVELS,
@@ -245,6 +247,17 @@ def example_model():
     return TableModel("y", encoder, Model(expansion, Classes(["no", "yes"])))
 
 
+def model_with_forms():
+    columns = [
+        Column("n", form=NumberForm(",")),
+        Column("w (days)", form=DatePart("ymd"), source="w"),
+    ]
+    X = np.array([[1.0, 19000.0], [3.0, 19500.0]])
+    encoder = TableEncoder(columns).fit(X)
+    expansion = KernelExpansion(encoder.transform(X), [1.0, -1.0], 0.1, Kernel("rbf", gamma=0.5))
+    return TableModel("y", encoder, Model(expansion, Classes(["no", "yes"])))
+
+
 class TestModelFile:
     def test_round_trip(self, tmp_path, table_of):
         model = example_model()
@@ -303,10 +316,23 @@ class TestModelFile:
         with pytest.raises(TableError, match="There is no file"):
             TableModel.load(tmp_path / "none.json")
 
-    def test_any_damage_is_a_value_error_or_harmless(self, table_of):
+    def test_forms_of_cells_are_saved(self, table_of):
+        model = model_with_forms()
+        document = model.to_dict()
+        assert document["version"] == 3
+        assert document["columns"][0]["form"] == {"decimal": ","}
+        assert document["columns"][1]["source"] == "w"
+        table = table_of('n,w\n"1,5",2024-01-05\n"2,5",\n')
+        loaded = TableModel.from_dict(json.loads(json.dumps(document)))
+        assert loaded.encoder.columns == model.encoder.columns
+        assert loaded.predict(table) == model.predict(table)
+        assert_array_equal(to_matrix(table, loaded.encoder.columns)[:, 0], [1.5, 2.5])
+
+    @pytest.mark.parametrize("has_forms", [False, True])
+    def test_any_damage_is_a_value_error_or_harmless(self, table_of, has_forms):
         """Replace every single value in the file by nonsense, and remove every key."""
-        table = table_of("n,t\n1,blue\n,\n")
-        document = example_model().to_dict()
+        table = table_of("n,t,w\n1,blue,2024-01-05\n,,\n")
+        document = (model_with_forms() if has_forms else example_model()).to_dict()
         nonsense = [None, "x", -1, 10**400, float("nan"), [], {}, [[]], [[1]], True]
         for path in list(_paths(document)):
             for value in [*nonsense, _REMOVE]:

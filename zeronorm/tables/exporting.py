@@ -11,11 +11,13 @@ from typing import Any
 from zeronorm.files import write_bytes
 from zeronorm.model import Model
 from zeronorm.saving import load
+from zeronorm.tables.dates import DatePart
 from zeronorm.tables.ending import clean_end, print_notes
 from zeronorm.tables.interruption import ignore_signals
 from zeronorm.tables.model import TableModel
 from zeronorm.tables.options import LANGUAGES
 from zeronorm.tables.reading import MISSING, Table, TableError, read_table
+from zeronorm.tables.table import listing
 from zeronorm.tables.target import read_numbers
 from zeronorm.tables.training import check_out
 
@@ -35,6 +37,21 @@ def run(path: Path, to: str, out: Path, options: dict[str, Any]) -> None:
         if not options["arduino"]:  # a new folder, which says itself what is wrong with it
             check_out(out, path, *([data] if data else []))
         print_notes([write(path, to, out, options, before=ignore_signals)])
+        print_notes(_notes_on_columns(loaded(path)))
+
+
+def _notes_on_columns(model: Any) -> list[str]:
+    """Say which columns go in as other numbers than the file has: what is written reads no text."""
+    columns = model.encoder.columns if isinstance(model, TableModel) else []
+    parts: dict[str, list[str]] = {}
+    for column in columns:
+        if isinstance(column.form, DatePart):
+            parts.setdefault(column.header, []).append(column.name)
+    return [
+        f"It takes the numbers of column '{name}', not its dates: {listing(names)}; days are since "
+        "1970-01-01, and the guide says how to compute the others."
+        for name, names in parts.items()
+    ]
 
 
 def write(
