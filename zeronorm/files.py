@@ -9,9 +9,10 @@ import os
 import stat
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -30,7 +31,14 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write ``content`` under a temporary name in the same folder, then rename.
+    """Write ``content``, all of it or nothing, see :func:`replacing`."""
+    with replacing(path) as stream:
+        stream.write(content)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file under a temporary name in the same folder; rename it at the end of the block.
 
     An interruption leaves the old file or none, never a part of the new one, and so does a power
     cut. A link stays: what it points to is written. A file that was there keeps its permissions.
@@ -39,7 +47,7 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".zeronorm-")
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(temporary, _permissions(target))

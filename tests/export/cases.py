@@ -35,7 +35,8 @@ from zeronorm import (
 from zeronorm.decisions import Classes
 from zeronorm.kernels import Kernel
 from zeronorm.model import Model
-from zeronorm.tables.model import TableEncoder, TableModel
+from zeronorm.tables.encoding import TableEncoder
+from zeronorm.tables.model import TableModel
 from zeronorm.tables.reading import Table, infer_columns, to_matrix
 
 ROWS = 200

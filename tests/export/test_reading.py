@@ -27,7 +27,8 @@ from zeronorm import AROMSelector, KernelExpansion
 from zeronorm.export.description import Lookup, Number
 from zeronorm.export.reading import describe
 from zeronorm.kernels import Kernel
-from zeronorm.tables.model import TableEncoder, TableModel
+from zeronorm.tables.encoding import TableEncoder
+from zeronorm.tables.model import TableModel
 from zeronorm.tables.reading import Table, infer_columns, to_matrix
 
 

@@ -13,8 +13,8 @@ import zeronorm
 INTERNAL = {
     "zeronorm.feature_selection.selected",
     "zeronorm.learned.machine",
-    "zeronorm.tables.comparison",
-    "zeronorm.tables.model",
+    "zeronorm.tables.contenders",
+    "zeronorm.tables.encoding",
 }
 
 #: Its estimators take Dask collections and need an extra; tests/dask has their tests.

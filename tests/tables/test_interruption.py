@@ -1,6 +1,8 @@
 """Ctrl-C and kill: workers and temporary files go, and one line says that nothing was written."""
 
+import json
 import os
+import pathlib
 import pty
 import re
 import signal
@@ -12,8 +14,9 @@ import time
 import numpy as np
 import pytest
 
-from zeronorm.tables import cli
+from zeronorm.tables import cli, fitting
 from zeronorm.tables.interruption import SIGNALS, Interruption, interruptible
+from zeronorm.tables.table import TableError
 
 MESSAGE = "Interrupted; nothing was written.\n"
 
@@ -124,7 +127,7 @@ def fit(data, tmp_path, capsys, monkeypatch):
     """Call `fit` with something in the place of the comparison."""
 
     def call(instead):
-        monkeypatch.setattr(cli, "compare", instead)
+        monkeypatch.setattr(fitting, "compare", instead)
         with pytest.raises(SystemExit) as stop:
             cli.main(["fit", str(data), "--target", "answer", "--out", str(tmp_path / "m.json")])
         return stop.value.code, *capsys.readouterr()
@@ -153,7 +156,7 @@ def test_a_signal_that_was_ignored_still_is(fit, monkeypatch):
 
     def end(*_):
         os.kill(os.getpid(), signal.SIGHUP)
-        raise cli.TableError("It went on.")
+        raise TableError("It went on.")
 
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
@@ -165,25 +168,21 @@ def test_a_signal_that_was_ignored_still_is(fit, monkeypatch):
 
 def test_a_signal_while_the_result_is_written_comes_too_late(tmp_path, capsys, monkeypatch):
     """Or the message would be untrue."""
+    replace = os.replace
 
-    class Model:
-        target = "answer"
-
-        def predict(self, table):
-            return ["yes"]
-
-    def save(path, text):
+    def slow(*names):
         os.kill(os.getpid(), signal.SIGTERM)
-        path.write_text(text)
+        replace(*names)
 
-    (tmp_path / "new.csv").write_text("x\n1\n")
-    monkeypatch.setattr(cli.TableModel, "load", lambda path: Model())
-    monkeypatch.setattr(cli, "save_text", save)
+    model = pathlib.Path(__file__).parents[1] / "files" / "table-0.1.json"
+    columns = [column["name"] for column in json.loads(model.read_text())["columns"]]
+    (tmp_path / "new.csv").write_text(f"{','.join(columns)}\n{',' * (len(columns) - 1)}\n")
+    monkeypatch.setattr("os.replace", slow)
     out = tmp_path / "out.csv"
     with pytest.raises(SystemExit) as stop:
-        cli.main(["predict", "model.json", str(tmp_path / "new.csv"), "--out", str(out)])
+        cli.main(["predict", str(model), str(tmp_path / "new.csv"), "--out", str(out)])
     assert not stop.value.code
-    assert out.read_text() == "answer\nyes\n"
+    assert len(out.read_text().splitlines()) == 2
     assert capsys.readouterr() == ("", "")
 
 

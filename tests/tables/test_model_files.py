@@ -11,7 +11,8 @@ from zeronorm import KernelExpansion, files
 from zeronorm.decisions import Classes, DecisionRule
 from zeronorm.kernels import Kernel
 from zeronorm.model import Model
-from zeronorm.tables.model import CategoryEncoding, TableEncoder, TableModel
+from zeronorm.tables.encoding import CategoryEncoding, TableEncoder
+from zeronorm.tables.model import TableModel
 from zeronorm.tables.reading import MISSING_CODE, Column, Table, TableError
 
 

@@ -12,7 +12,10 @@ from zeronorm import KernelExpansion
 from zeronorm.decisions import Classes
 from zeronorm.kernels import Kernel
 from zeronorm.model import Model
-from zeronorm.tables import reading as tabular
+from zeronorm.tables import records
+from zeronorm.tables.bad_cells import BadCells
+from zeronorm.tables.cells import NumberForm
+from zeronorm.tables.dates import DatePart
 from zeronorm.tables.model import TableEncoder, TableModel, check_output, save_text
 from zeronorm.tables.reading import (
     MAX_LEVELS,
@@ -83,7 +86,7 @@ class TestReading:
             table_of("a,b\n1," + "x" * 200_000 + "\n")
         with pytest.raises(TableError, match="line 2: not a line of a CSV file .*field limit"):
             table_of('a,b\n1,"' + "many\nlines\n" * 20_000)
-        monkeypatch.setattr(tabular, "MAX_LINE", 100)
+        monkeypatch.setattr(records, "MAX_LINE", 100)
         assert table_of("a,b\n1," + " " * 97 + "\n").n_rows == 1
         for text, line in [("\0" * 1000, 1), ("a,b\n1,2\n" + "1," * 51 + "\n", 3)]:
             with pytest.raises(TableError, match=f"line {line}: longer than 100 characters"):
@@ -104,7 +107,7 @@ class TestReading:
             ("a,b,a\n1,2,3\n", "more than one column called 'a'"),
             (",\n1,2\n", "no column names"),
             ('a,b\n1,2\n"3,4\n5,6\n', "line 3: not a line of a CSV file"),
-            (b"a,b\n1,caf\xe9\n", "is not text in UTF-8"),
+            (b"a,b\n1,caf\xe9\n\x01\x02", "is not a text file"),
         ],
     )
     def test_what_is_wrong_is_said_in_a_sentence(self, table_of, text, sentence):
@@ -161,8 +164,13 @@ class TestColumns:
 
     @pytest.mark.parametrize("cell", ["abc", "inf", "1e999", "1_0x", "1_0"])
     def test_a_cell_that_is_no_finite_number(self, table_of, cell):
-        with pytest.raises(TableError, match=f"line 4: '{cell}' in column 'n' is not a finite"):
-            to_matrix(table_of(f"n\n1\n2\n{cell}\n"), [Column("n")])
+        found = BadCells()
+        table = table_of(f"n\n1\n2\n{cell}\n")
+        assert_array_equal(to_matrix(table, [Column("n")], found)[:, 0], [1, 2, np.nan])
+        assert len(found.notes()) == 1
+        assert f"2 of 3 cells of 'n' are numbers; line 4 is '{cell}'" in found.notes()[0]
+        with pytest.raises(TableError, match=f"line 4 is '{cell}', and --strict allows no such"):
+            to_matrix(table, [Column("n")], BadCells(is_strict=True))
 
     def test_absent_columns_are_named(self, table_of):
         with pytest.raises(TableError, match="lacks columns 'p', 'q'; its columns are: 'a'"):
@@ -239,6 +247,17 @@ def example_model():
     return TableModel("y", encoder, Model(expansion, Classes(["no", "yes"])))
 
 
+def model_with_forms():
+    columns = [
+        Column("n", form=NumberForm(",")),
+        Column("w (days)", form=DatePart("ymd"), source="w"),
+    ]
+    X = np.array([[1.0, 19000.0], [3.0, 19500.0]])
+    encoder = TableEncoder(columns).fit(X)
+    expansion = KernelExpansion(encoder.transform(X), [1.0, -1.0], 0.1, Kernel("rbf", gamma=0.5))
+    return TableModel("y", encoder, Model(expansion, Classes(["no", "yes"])))
+
+
 class TestModelFile:
     def test_round_trip(self, tmp_path, table_of):
         model = example_model()
@@ -297,10 +316,23 @@ class TestModelFile:
         with pytest.raises(TableError, match="There is no file"):
             TableModel.load(tmp_path / "none.json")
 
-    def test_any_damage_is_a_value_error_or_harmless(self, table_of):
+    def test_forms_of_cells_are_saved(self, table_of):
+        model = model_with_forms()
+        document = model.to_dict()
+        assert document["version"] == 3
+        assert document["columns"][0]["form"] == {"decimal": ","}
+        assert document["columns"][1]["source"] == "w"
+        table = table_of('n,w\n"1,5",2024-01-05\n"2,5",\n')
+        loaded = TableModel.from_dict(json.loads(json.dumps(document)))
+        assert loaded.encoder.columns == model.encoder.columns
+        assert loaded.predict(table) == model.predict(table)
+        assert_array_equal(to_matrix(table, loaded.encoder.columns)[:, 0], [1.5, 2.5])
+
+    @pytest.mark.parametrize("has_forms", [False, True])
+    def test_any_damage_is_a_value_error_or_harmless(self, table_of, has_forms):
         """Replace every single value in the file by nonsense, and remove every key."""
-        table = table_of("n,t\n1,blue\n,\n")
-        document = example_model().to_dict()
+        table = table_of("n,t,w\n1,blue,2024-01-05\n,,\n")
+        document = (model_with_forms() if has_forms else example_model()).to_dict()
         nonsense = [None, "x", -1, 10**400, float("nan"), [], {}, [[]], [[1]], True]
         for path in list(_paths(document)):
             for value in [*nonsense, _REMOVE]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans
 
 from zeronorm.base.sampling import renumbered, stratified_rows
 from zeronorm.base.training_set import Learned, TrainingRows, gap_warning, learned_expansion
@@ -221,6 +220,8 @@ def class_centres(learner: VectorLearner, count: int) -> np.ndarray:
     centres = []
     for code, share in enumerate(shares):
         of_class = np.flatnonzero(codes == code)
+        from sklearn.cluster import KMeans  # which takes a tenth of a second to import
+
         kmeans = KMeans(
             min(share, len(of_class)), n_init=1, random_state=learner.random.randint(2**31 - 1)
         )

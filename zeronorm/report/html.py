@@ -22,7 +22,7 @@ def page(facts: dict[str, Any], code: str | None) -> str:
     sections = [
         f'<div class="verdict" id="verdict">{_paragraphs(facts["verdict"])}</div>',
         *_section("What was compared", _comparison(facts["comparison"])),
-        *_section("Error against terms", _path(facts["path"])),
+        *_section("Error against terms", _path(facts)),
         *_section("Predictions", _predictions(facts)),
         *_section("Curves", _curves(facts["measured"])),
         *_section("What moves the decisions", _columns(facts["model"])),
@@ -58,9 +58,12 @@ def _comparison(comparison: list[dict[str, Any]]) -> str:
     return table(["", *(entry["name"] for entry in comparison)], rows)
 
 
-def _path(path: dict[str, Any] | None) -> str:
+def _path(facts: dict[str, Any]) -> str:
+    path = facts["path"]
     if path is None or len(path["terms"]) < 2:
         return ""
+    of_numbers = facts["measured"] is not None and "rmse" in facts["measured"]
+    what = "unexplained variance" if of_numbers else "error"
     percents = [100 * e for e in path["error"]]
     errors = [100 * e for e in path["standard_error"]]
     top = max(p + e for p, e in zip(percents, errors, strict=True))
@@ -71,8 +74,8 @@ def _path(path: dict[str, Any] | None) -> str:
     drawn = chart(
         [line, kept],
         "terms (a linear part is one for each output)",
-        "cross-validated error (%)",
-        "Cross-validated error against the number of terms",
+        f"cross-validated {what} (%)",
+        f"Cross-validated {what} against the number of terms",
         y_range=(0.0, 1.05 * top or 1.0),
     )
     note = "Bars are standard errors. These are the errors by which the size was chosen."

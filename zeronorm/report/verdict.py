@@ -22,7 +22,7 @@ def verdict(measured: dict[str, Any] | None, comparison: list[dict[str, Any]]) -
     if measured is None:
         return ["Nothing was measured: no rows with known answers were given."]
     if "rmse" in measured:
-        return _of_numbers(measured)
+        return [*_against_others(comparison, of_numbers=True), *_of_numbers(measured)]
     against_guessing = _against_guessing(measured)
     if not comparison:
         return against_guessing
@@ -58,13 +58,16 @@ def _against_guessing(measured: dict[str, Any]) -> list[str]:
     return sentences
 
 
-def _against_others(comparison: list[dict[str, Any]]) -> list[str]:
-    own, sentences = comparison[-1], []
+def _against_others(comparison: list[dict[str, Any]], of_numbers: bool = False) -> list[str]:
+    sentences = []
     for other in comparison[:-1]:
+        own = comparison[-1]
         difference = np.asarray(own["fold_errors"]) - np.asarray(other["fold_errors"])
         mean = float(difference.mean())
         spread = float(difference.std(ddof=1) / np.sqrt(len(difference)))
         size = f"{100 * abs(mean):.1f} ± {100 * spread:.1f} points"
+        if of_numbers:
+            size = f"{short(abs(mean))} ± {short(spread)} of root mean square error"
         terms = f"kernel terms ({own['terms']} instead of {other['terms']})"
         if mean > spread:
             text = (

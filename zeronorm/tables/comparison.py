@@ -1,214 +1,148 @@
-"""The tuned `SVC` and the sparse classifier on the same rows: error, terms, time, size."""
+"""The tuned machine and the sparse one on the same rows: error, terms, times, size."""
 
 from __future__ import annotations
 
-import itertools
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
-from sklearn.pipeline import Pipeline
-from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from zeronorm.base.sampling import stratified_rows
-from zeronorm.classifiers.sparse_svc import SparseSVC
 from zeronorm.exceptions import PoorFitWarning
 from zeronorm.report.measurement import Answers, answers_of, joined
-from zeronorm.tables.model import TableEncoder
+from zeronorm.tables.contenders import CONTENDERS, Contender, Plan, Rows, folds_of
+from zeronorm.tables.encoding import TableEncoder
+from zeronorm.tables.metrics import OF_TASK, USUAL
+from zeronorm.tables.model import TableModel
+from zeronorm.tables.target import Numbers, Target
 
-#: `SVC` is tuned on at most so many rows, as many as each fold of `SparseSVC` learns from: a grid
-#: of fits on more would take minutes.
-TUNING_ROWS = 2_000
-#: `SVC` is fitted on at most so many rows: the time of one fit grows with their square.
-SVC_ROWS = 5_000
-INNER_FOLDS = 3
-#: Most iterations of a fit of `SVC`, which warns if it reaches them; usual are a few a row.
-SVC_ITERATIONS = 1_000_000
-
-#: Values of C to try for `SVC`.
-SVC_C_VALUES = (0.1, 1.0, 10.0, 100.0)
-#: Kernel widths to try, as multiples of gamma="scale".
-GAMMA_FACTORS = (0.1, 0.3, 1.0, 3.0)
 PREDICTION_ROWS = 100_000
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Training rows.
-
-    Parameters
-    ----------
-    X : array of shape (n_rows, n_columns)
-        Raw rows, as :func:`zeronorm.tables.reading.to_matrix` makes them.
-    y : array of shape (n_rows,)
-        Class codes.
-    encoder : TableEncoder
-        Their preprocessing; it is fitted anew on every set of training rows.
-    """
-
-    X: NDArray[np.float64]
-    y: NDArray[np.intp]
-    encoder: TableEncoder
-
-    def take(self, indices: NDArray[np.intp]) -> Rows:
-        """Return some of the rows."""
-        return Rows(self.X[indices], self.y[indices], self.encoder)
-
-    def draw(self, limit: int | None, random_state: int) -> Rows:
-        """Return at most about `limit` of the rows, every class in its share.
-
-        A rare class keeps as many rows as the inner folds need, which may pass the limit by a few.
-        """
-        if limit is None or len(self.y) <= limit:
-            return self
-        _, codes = np.unique(self.y, return_inverse=True)
-        random = np.random.RandomState(random_state)
-        return self.take(stratified_rows(codes, limit, random, least=INNER_FOLDS))
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How the comparison is run.
-
-    Parameters
-    ----------
-    folds : int
-        Outer folds, on which the error is measured.
-    n_jobs : int or None
-        Processes of each search, as in `GridSearchCV`.
-    random_state : int
-        Seed of folds, draws and classifiers.
-    n_terms : "auto" or int
-        Terms of the sparse classifier.
-    device : str, optional
-        Where the sparse classifier computes, such as "cuda".
-    keep_answers : bool
-        Whether what is said of the rows of the outer folds is kept, for a report.
-    """
-
-    folds: int = 5
-    n_jobs: int | None = None
-    random_state: int = 0
-    n_terms: Any = "auto"
-    device: str | None = None
-    keep_answers: bool = False
+#: A slow prediction is timed for about so many seconds.
+TIMING_SECONDS = 0.3
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A contender chosen and fitted, and how long both took."""
+    """A contender chosen and fitted, and how many seconds each of both took."""
 
     encoder: TableEncoder
-    classifier: Any
+    machine: Any
     fitted_rows: int
-    seconds: float
+    tuning_seconds: float
+    fit_seconds: float
     notes: list[str]
 
-    @property
-    def C(self) -> float:
-        """The cost that was chosen."""
-        return getattr(self.classifier, "C_", self.classifier.C)
+    def chosen(self) -> dict[str, float]:
+        """Return the parameters that were chosen: C, gamma and, for numbers, epsilon."""
+        names = ("C", "gamma", "epsilon") if is_regressor(self.machine) else ("C", "gamma")
+        found = (getattr(self.machine, f"{n}_", getattr(self.machine, n)) for n in names)
+        return {name: float(np.ravel(value)[0]) for name, value in zip(names, found, strict=True)}
 
-    @property
-    def gamma(self) -> float:
-        """The kernel width that was chosen."""
-        return getattr(self.classifier, "gamma_", self.classifier.gamma)
-
-    def predict(self, X: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the class codes of raw rows."""
-        return self.classifier.predict(self.encoder.transform(X))
-
-    def answers(self, X: NDArray[np.float64]) -> Answers:
-        """Return class codes, decision values and, where there are any, probabilities."""
-        return answers_of(self.classifier, self.encoder.transform(X))
+    def answers(self, X: NDArray[Any], with_scores: bool = True) -> Answers:
+        """Return predictions and, where they are asked for and exist, scores and probabilities."""
+        features = self.encoder.transform(X)
+        if with_scores:
+            return answers_of(self.machine, features)
+        return Answers(np.asarray(self.machine.predict(features)))
 
 
 @dataclass(frozen=True)
 class Result:
-    """What the table says of one contender; times are seconds, the error is a share."""
-
-    name: str
-    fold_errors: NDArray[np.float64]
-    final: Fitted
-    prediction_seconds: float
-    held_out: Answers | None = None
-
-    @property
-    def error(self) -> float:
-        """Mean error over the outer folds."""
-        return float(self.fold_errors.mean())
-
-    @property
-    def standard_error(self) -> float:
-        """Standard error of that mean."""
-        return float(self.fold_errors.std(ddof=1) / np.sqrt(len(self.fold_errors)))
-
-
-@dataclass(frozen=True)
-class Contender:
-    """How a classifier is chosen, and how many rows it can be fitted on.
+    """What the table says of one contender.
 
     Parameters
     ----------
     name : str
-        What the table calls it.
-    choose : callable
-        Takes rows and the plan; returns the classifier, unfitted. What it does not choose, the
-        classifier chooses itself in ``fit``.
-    max_rows : int or None
-        Most rows that it is fitted on.
+        Its name.
+    values : dict of str to array
+        Each metric in every outer fold; NaN where it has no value.
+    final : Fitted
+        Chosen and fitted on all rows.
+    prediction_seconds : float
+        For :data:`PREDICTION_ROWS` rows.
+    held_out : Answers
+        What was said of every row by the model of the fold that had not seen it.
     """
 
     name: str
-    choose: Callable[[Rows, Plan], Any]
-    max_rows: int | None = None
+    values: dict[str, NDArray[np.float64]]
+    final: Fitted
+    prediction_seconds: float
+    held_out: Answers
+
+    def mean(self, metric: str) -> float:
+        """Return the mean of a metric over the outer folds."""
+        return float(self.values[metric].mean())
+
+    def standard_error(self, metric: str) -> float:
+        """Return the standard error of that mean."""
+        return spread_of(self.values[metric])
+
+    @property
+    def fold_errors(self) -> NDArray[np.float64]:
+        """Error of every fold, or its root mean square."""
+        return next(iter(self.values.values()))
+
+    @property
+    def error(self) -> float:
+        """Mean of that over the folds."""
+        return float(self.fold_errors.mean())
 
 
-def choose_svc(rows: Rows, plan: Plan) -> SVC:
-    """Choose C and gamma of an `SVC` by cross-validation, the preprocessing inside.
+def spread_of(values: NDArray[np.float64]) -> float:
+    """Return the standard error of the mean over the folds."""
+    return float(values.std(ddof=1) / np.sqrt(len(values)))
 
-    Of more than :data:`TUNING_ROWS` rows a stratified draw serves.
-    """
-    rows = rows.draw(TUNING_ROWS, plan.random_state)
-    features = clone(rows.encoder).fit_transform(rows.X)
-    scale = 1.0 / (features.shape[1] * (features.var() or 1.0))  # what SVC calls gamma="scale"
-    grid = {
-        "classify__C": SVC_C_VALUES,
-        "classify__gamma": [factor * scale for factor in GAMMA_FACTORS],
+
+def guess_mean(y: NDArray[np.float64], plan: Plan) -> dict[str, NDArray[np.float64]]:
+    """Return every metric, in every fold, of always answering the mean of the training rows."""
+    folds = folds_of(y, plan.folds, plan.random_state)
+    said = [(Answers(np.full(len(test), y[train].mean())), y[test]) for train, test in folds]
+    metrics = {name: OF_TASK[plan.task][name] for name in metrics_of(plan)}
+    return {
+        name: np.array([metric.value(answers, known) for answers, known in said])
+        for name, metric in metrics.items()
     }
-    classifier = SVC(cache_size=500, max_iter=SVC_ITERATIONS)
-    pipeline = Pipeline([("encode", rows.encoder), ("classify", classifier)])
-    inner_folds = min(INNER_FOLDS, np.unique(rows.y, return_counts=True)[1].min())
-    inner = StratifiedKFold(inner_folds, shuffle=True, random_state=plan.random_state)
-    # A fit that fails is a bug, not a bad parameter.
-    search = GridSearchCV(pipeline, grid, cv=inner, n_jobs=plan.n_jobs, error_score="raise")
-    search.fit(rows.X, rows.y)
-    chosen = {name: search.best_params_[f"classify__{name}"] for name in ("C", "gamma")}
-    return clone(classifier).set_params(**chosen)
 
 
-def make_sparse(rows: Rows, plan: Plan) -> SparseSVC:
-    """Return a `SparseSVC`, which chooses in ``fit``."""
-    return SparseSVC(
-        plan.n_terms,
-        random_state=plan.random_state,
-        n_jobs=plan.n_jobs,
-        device=plan.device,
-    )
+def metrics_of(plan: Plan) -> list[str]:
+    """Return the names of what is measured: the usual, and what was asked for."""
+    return list(dict.fromkeys((*USUAL[plan.task], plan.metric)))
 
 
-CONTENDERS = (
-    Contender("SVC", choose_svc, SVC_ROWS),
-    Contender("SparseSVC", make_sparse),
-)
+@dataclass(frozen=True)
+class Comparison:
+    """All that was found.
+
+    Parameters
+    ----------
+    results : list of Result
+        One for each contender, the sparse machine last.
+    models : list of TableModel
+        What each of them learned.
+    target : Target or Numbers
+        The answers of the rows that were judged.
+    n_rows : int
+        How many rows there are in all.
+    plan : Plan
+        How it was made.
+    guess : dict of str to array
+        For numbers, every metric of always answering the mean.
+    """
+
+    results: list[Result]
+    models: list[TableModel]
+    target: Target | Numbers
+    n_rows: int
+    plan: Plan
+    guess: dict[str, NDArray[np.float64]]
 
 
 def compare(
@@ -229,36 +163,68 @@ def compare(
     -------
     list of Result
     """
-    steps, total = itertools.count(), len(CONTENDERS) * (plan.folds + 1)
+    contenders = CONTENDERS[plan.task]
+    folds = rows.folds(plan.folds, plan.random_state)
+    # The longest work first: the sparse machine, on all rows. All works beside each other, each in
+    # one process, as choices have parts that wait for others.
+    places = [(i, k) for k in range(-1, len(folds)) for i in reversed(range(len(contenders)))]
+    names = [
+        f"{contenders[i].name}, {'all rows' if k < 0 else f'fold {k + 1} of {len(folds)}'}"
+        for i, k in places
+    ]
+    # What computes on a device has it for itself.
+    n_jobs = 1 if plan.device is not None else plan.n_jobs
+    single = replace(plan, n_jobs=1)
+    found = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
+        joblib.delayed(_work)(contenders[i], rows, single, None if k < 0 else folds[k])
+        for i, k in places
+    )
+    done: dict[tuple[int, int], Any] = {}
+    for count, place in enumerate(places):
+        update(count / len(places), names[count])
+        done[place] = next(found)
+    return [
+        _result(contender, rows, plan, done[i, -1], [done[i, k] for k in range(len(folds))])
+        for i, contender in enumerate(contenders)
+    ]
+
+
+def _work(
+    contender: Contender,
+    rows: Rows,
+    plan: Plan,
+    fold: tuple[NDArray[np.intp], NDArray[np.intp]] | None,
+) -> Fitted | Answers:
+    """Choose and fit on all rows; or on those of a fold, to judge its test rows.
+
+    No test row has any part in the choice or the preprocessing.
+    """
     # SVC uses one core, so each process has one. BLAS threads that have to share a core wait for
     # each other most of the time.
     with threadpool_limits(limits=1):
-        return [
-            measure(contender, rows, plan, lambda text: update(next(steps) / total, text))
-            for contender in CONTENDERS
-        ]
+        if fold is None:
+            return choose_and_fit(contender, rows, plan)
+        train, test = fold
+        fitted = choose_and_fit(contender, rows.take(train), replace(plan, is_judged=True))
+        return fitted.answers(rows.X[test], plan.needs_scores)
 
 
-def measure(
-    contender: Contender, rows: Rows, plan: Plan, announce: Callable[[str], None]
+def _result(
+    contender: Contender, rows: Rows, plan: Plan, final: Fitted, parts: list[Answers]
 ) -> Result:
-    """Measure one contender; no test fold has any part in the choice or the preprocessing."""
-    outer = StratifiedKFold(plan.folds, shuffle=True, random_state=plan.random_state)
-    errors, answers, order = [], [], []
-    for fold, (train, test) in enumerate(outer.split(rows.X, rows.y), start=1):
-        announce(f"{contender.name}, fold {fold} of {plan.folds}")
-        fitted = choose_and_fit(contender, rows.take(train), plan)
-        if plan.keep_answers:
-            answers.append(fitted.answers(rows.X[test]))
-            order.append(test)
-        predicted = answers[-1].predicted if answers else fitted.predict(rows.X[test])
-        errors.append(np.mean(predicted != rows.y[test]))
-    announce(f"{contender.name}, all rows")
-    final = choose_and_fit(contender, rows, plan)
+    tests = [test for _, test in rows.folds(plan.folds, plan.random_state)]
+    metrics = {name: OF_TASK[plan.task][name] for name in metrics_of(plan)}
+    values = {
+        name: np.array(
+            [metric.value(part, rows.y[test]) for part, test in zip(parts, tests, strict=True)],
+            dtype=np.float64,
+        )
+        for name, metric in metrics.items()
+    }
     features = final.encoder.transform(rows.X[:10_000])
-    seconds = time_prediction(final.classifier.predict, features)
-    held_out = joined(answers, np.concatenate(order)) if answers else None
-    return Result(contender.name, np.array(errors), final, seconds, held_out)
+    with threadpool_limits(limits=1):
+        seconds = time_prediction(final.machine.predict, features)
+    return Result(contender.name, values, final, seconds, joined(parts, np.concatenate(tests)))
 
 
 def choose_and_fit(
@@ -268,23 +234,27 @@ def choose_and_fit(
     start = clock()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of what is not chosen
-        classifier = contender.choose(rows, plan)
+        machine = contender.choose(rows, plan)
+    chosen = clock()
     fitting = rows.draw(contender.max_rows, plan.random_state)
     encoder = clone(rows.encoder).fit(fitting.X)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        classifier.fit(encoder.transform(fitting.X), fitting.y)
+    notes = fit_and_note(contender.name, machine, encoder.transform(fitting.X), fitting.y)
+    inside = getattr(machine, "choice_seconds", 0.0)  # what it chose within fit
     return Fitted(
         encoder=encoder,
-        classifier=classifier,
+        machine=machine,
         fitted_rows=len(fitting.y),
-        seconds=clock() - start,
-        notes=_notes(contender.name, caught),
+        tuning_seconds=chosen - start + inside,
+        fit_seconds=max(0.0, clock() - chosen - inside),
+        notes=notes,
     )
 
 
-def _notes(name: str, caught: list[warnings.WarningMessage]) -> list[str]:
-    """Return what a user should hear: that it did not converge, or is no better than guessing."""
+def fit_and_note(name: str, machine: Any, X: NDArray[Any], y: NDArray[Any]) -> list[str]:
+    """Fit; return what a user should hear: no convergence, or no better than guessing."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        machine.fit(X, y)
     notes = []
     for warning in caught:
         if issubclass(warning.category, ConvergenceWarning):
@@ -301,11 +271,11 @@ def time_prediction(
 ) -> float:
     """Return the seconds that `predict` takes for :data:`PREDICTION_ROWS` rows.
 
-    A slow one is timed on fewer rows, about a second's worth, and the rest is extrapolated.
+    A slow one is timed on fewer rows, :data:`TIMING_SECONDS` worth, and the rest is extrapolated.
     """
     rows = np.resize(features, (1_000, features.shape[1]))
     trial = _seconds(lambda: predict(rows), clock)
-    n_timed = int(np.clip(len(rows) / trial, len(rows), PREDICTION_ROWS))
+    n_timed = int(np.clip(TIMING_SECONDS * len(rows) / trial, len(rows), PREDICTION_ROWS))
     rows = np.resize(features, (n_timed, features.shape[1]))
     return min(_seconds(lambda: predict(rows), clock) for _ in range(2)) * PREDICTION_ROWS / n_timed
 

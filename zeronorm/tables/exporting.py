@@ -6,48 +6,20 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from zeronorm.files import write_bytes
 from zeronorm.model import Model
 from zeronorm.saving import load
+from zeronorm.tables.dates import DatePart
+from zeronorm.tables.ending import clean_end, print_notes
+from zeronorm.tables.interruption import ignore_signals
 from zeronorm.tables.model import TableModel
+from zeronorm.tables.options import LANGUAGES
 from zeronorm.tables.reading import MISSING, Table, TableError, read_table
-
-LANGUAGES = ("c", "onnx", "sql", "javascript")
-
-ModelFile = Annotated[
-    Path, typer.Argument(metavar="MODEL.json", help="What `fit --out` or zeronorm.save wrote.")
-]
-To = Annotated[str, typer.Option(metavar="|".join(LANGUAGES), help="The language.")]
-Out = Annotated[Path, typer.Option(metavar="FILE", help="Where to write.")]
-Precision = Annotated[
-    str | None,
-    typer.Option(help="C: double, float or int16 (double). ONNX: float or double (float)."),
-]
-OwnExp = Annotated[
-    bool, typer.Option("--own-exp", help="C: an exponential of its own, for chips without one.")
-]
-Arduino = Annotated[
-    bool, typer.Option("--arduino", help="C: FILE becomes a folder that the Arduino IDE opens.")
-]
-Name = Annotated[str | None, typer.Option(help="C: what all names begin with (that of FILE).")]
-Data = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DATA.csv", help="C: rows on which to measure the error that the header states."
-    ),
-]
-TableName = Annotated[str | None, typer.Option(help="SQL: the table with the columns (data).")]
-Dialect = Annotated[
-    str | None, typer.Option(help="SQL: duckdb, sqlite, postgresql or standard (standard).")
-]
-Keep = Annotated[
-    list[str],
-    typer.Option(metavar="COLUMN", help="SQL: keep this column, a key. May be repeated."),
-]
+from zeronorm.tables.table import listing
+from zeronorm.tables.target import read_numbers
+from zeronorm.tables.training import check_out
 
 #: Options of each language.
 OPTIONS: dict[str, tuple[str, ...]] = {
@@ -56,6 +28,30 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "sql": ("table", "dialect", "keep"),
     "javascript": (),
 }
+
+
+def run(path: Path, to: str, out: Path, options: dict[str, Any]) -> None:
+    """Write a saved model in another language, and say so."""
+    with clean_end():
+        data = options["data"]
+        if not options["arduino"]:  # a new folder, which says itself what is wrong with it
+            check_out(out, path, *([data] if data else []))
+        print_notes([write(path, to, out, options, before=ignore_signals)])
+        print_notes(_notes_on_columns(loaded(path)))
+
+
+def _notes_on_columns(model: Any) -> list[str]:
+    """Say which columns go in as other numbers than the file has: what is written reads no text."""
+    columns = model.encoder.columns if isinstance(model, TableModel) else []
+    parts: dict[str, list[str]] = {}
+    for column in columns:
+        if isinstance(column.form, DatePart):
+            parts.setdefault(column.header, []).append(column.name)
+    return [
+        f"It takes the numbers of column '{name}', not its dates: {listing(names)}; days are since "
+        "1970-01-01, and the guide says how to compute the others."
+        for name, names in parts.items()
+    ]
 
 
 def write(
@@ -161,6 +157,9 @@ def _size(path: Path) -> str:
 def _rows(model: Any, table: Table) -> dict[str, Any]:
     """Return the rows whose answer is known, and these."""
     check_has_table(model)
+    if not hasattr(model.model, "classes_"):
+        numbers = read_numbers(table, model.target)
+        return {"X": table.rows(numbers.known), "y": numbers.y[numbers.known].tolist()}
     answers = table.column(model.target)
     known = [answer not in MISSING for answer in answers]
     if not any(known):
@@ -177,11 +176,8 @@ def check_has_table(model: Any) -> None:
 
 def _as(model: TableModel, answer: str) -> Any:
     """Return an answer as the model spells it: 1.0 is the class 1."""
-    labels = getattr(model.model, "classes_", None)
-    if labels is None:
-        return float(answer)
     try:
-        spelled = {float(label): label for label in labels}
+        spelled = {float(label): label for label in model.model.classes_}
         return spelled.get(float(answer), answer)
     except ValueError:
         return answer

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 
 from zeronorm.report.facts import ModelReport, make_report
-from zeronorm.tables.comparison import Plan, Result
-from zeronorm.tables.model import TableModel
-from zeronorm.tables.reading import Table, TableError, Target
+from zeronorm.tables.comparison import Comparison
 from zeronorm.tables.screen import comparison_lines, how_measured
-
-ReportFile = Annotated[
-    Path | None,
-    typer.Option(metavar="REPORT.html", help="Where to write a report; .html, .md or .json."),
-]
+from zeronorm.tables.table import Table, TableError
+from zeronorm.tables.target import Target
 
 #: What the endings of files mean.
 WRITERS = {
@@ -36,44 +29,52 @@ def check_ending(path: Path) -> None:
         raise TableError(f"--report is a .html, .md or .json file, not '{path.name}'.")
 
 
-def report_text(
-    path: Path,
-    results: Sequence[Result],
-    models: Sequence[TableModel],
-    table: Table,
-    classes: Target,
-    title: str,
-    plan: Plan,
-) -> str:
-    """Return the text of the report on the last of the contenders, for a file of this name."""
-    best = results[-1]
-    assert best.held_out is not None
-    labels = np.array(classes.classes, dtype=object)
+def report_text(path: Path, found: Comparison, table: Table, title: str) -> str:
+    """Return the text of the report on the last of the contenders, for a file of this name.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    found : Comparison
+        What was found.
+    table : Table
+        The rows that were judged.
+    title : str
+        The title of the page.
+    """
+    best, target = found.results[-1], found.target
+    held_out, known = best.held_out, target.y
+    if isinstance(target, Target):
+        labels = np.array(target.classes, dtype=object)
+        held_out, known = replace(held_out, predicted=labels[held_out.predicted]), labels[known]
     report = make_report(
-        models[-1],
+        found.models[-1],
         table,
-        labels[classes.codes],
+        known,
         title=title,
-        held_out=replace(best.held_out, predicted=labels[best.held_out.predicted]),
-        how=_how(classes, plan),
-        comparison=_comparison(results, models, len(classes.codes)),
-        path=getattr(best.final.classifier, "path_", None),
+        held_out=held_out,
+        how=_how(found),
+        comparison=_comparison(found),
+        path=getattr(best.final.machine, "path_", None),
     )
     return WRITERS[path.suffix.lower()](report)
 
 
-def _how(classes: Target, plan: Plan) -> str:
+def _how(found: Comparison) -> str:
+    how = how_measured(found)
+    shown = "Confusions and curves" if isinstance(found.target, Target) else "Predictions"
+    if found.plan.held_back:
+        return f"{how} {shown} are of the same rows. The model is learned from all others."
     return (
-        f"{how_measured(classes, plan)} Confusions and curves are of the same held-out rows: each "
-        "row is judged by the model of the fold that it was kept out of. The terms, and the model "
-        "in this report, are learned from all rows."
+        f"{how} {shown} are of the same held-out rows: each row is judged by the model of the fold "
+        "that it was kept out of. The terms, and the model in this report, are learned from all "
+        "rows."
     )
 
 
-def _comparison(
-    results: Sequence[Result], models: Sequence[TableModel], n_rows: int
-) -> list[dict[str, Any]]:
-    lines = comparison_lines(results, models, n_rows)
+def _comparison(found: Comparison) -> list[dict[str, Any]]:
+    lines = comparison_lines(found)
     return [
         {
             "name": result.name,
@@ -81,5 +82,5 @@ def _comparison(
             "terms": lines["kernel terms"][place],
             "shown": {label: cells[place] for label, cells in lines.items()},
         }
-        for place, result in enumerate(results)
+        for place, result in enumerate(found.results)
     ]

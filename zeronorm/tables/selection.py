@@ -1,4 +1,4 @@
-"""The columns of a table that tell its classes apart, and the error with each number of them."""
+"""The columns of a table that tell its target, and the error with each number of them."""
 
 from __future__ import annotations
 
@@ -12,25 +12,35 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from zeronorm.feature_selection.arom import AROMSelector
-from zeronorm.feature_selection.sizes import size_path, svm_accuracies, warn_of_unfinished
-from zeronorm.tables.comparison import Plan, Rows
+from zeronorm.feature_selection.sizes import size_path, warn_of_unfinished
+from zeronorm.feature_selection.tasks import task_of
+from zeronorm.tables.contenders import Plan, Rows
+from zeronorm.tables.encoding import TableEncoder
 
 
 @dataclass(frozen=True)
 class ColumnChoice:
-    """The selected columns, best first, and the cross-validated error for some numbers of them."""
+    """The selected columns, best first, and the cross-validated error for some numbers of them.
 
-    order: NDArray[np.intp]
+    The error is the share of wrong classes, or of the variance that is not explained.
+    """
+
     names: list[str]
     sizes: list[int]
     errors: NDArray[np.float64]
     standard_errors: NDArray[np.float64]
     folds: int
     warning: str | None
+
+    @property
+    def recommended(self) -> int:
+        """The fewest columns whose error is within one standard error of the lowest."""
+        best = int(np.argmin(self.errors))
+        limit = self.errors[best] + self.standard_errors[best]
+        return self.sizes[int(np.argmax(self.errors <= limit))]
 
 
 def choose_columns(
@@ -60,12 +70,11 @@ def choose_columns(
     ColumnChoice
     """
     sizes = size_path(n_columns)
-    outer = StratifiedKFold(plan.folds, shuffle=True, random_state=plan.random_state)
     # One BLAS thread: those of several processes would only wait for each other.
     with threadpool_limits(limits=1):
         found = joblib.Parallel(n_jobs=plan.n_jobs, return_as="generator")(
-            joblib.delayed(_fold_errors)(rows, train, test, sizes, norm)
-            for train, test in outer.split(rows.X, rows.y)
+            joblib.delayed(_fold_errors)(rows, train, test, sizes, norm, plan.task)
+            for train, test in rows.folds(plan.folds, plan.random_state)
         )
         parts = []
         for part in found:
@@ -73,12 +82,12 @@ def choose_columns(
             update(len(parts) / (plan.folds + 1))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
-            order, _ = _column_order(rows, norm)
+            order, _ = _column_order(rows, norm, plan.task)
             errors = np.array([part for part, _ in parts])
             warn_of_unfinished(sum(count for _, count in parts), errors.size)
+    headers = _headers(rows.encoder)
     return ColumnChoice(
-        order[:n_columns],
-        [rows.encoder.columns[place].name for place in order[:n_columns]],
+        [headers[place] for place in order[:n_columns]],
         sizes,
         errors.mean(axis=0),
         errors.std(axis=0, ddof=1) / np.sqrt(plan.folds),
@@ -87,21 +96,28 @@ def choose_columns(
     )
 
 
-def _column_order(rows: Rows, norm: str) -> tuple[NDArray[np.intp], Any]:
+def _headers(encoder: TableEncoder) -> list[str]:
+    """Return the columns of the file; those of dates are several columns of the encoder."""
+    return list(dict.fromkeys(column.header for column in encoder.columns))
+
+
+def _header_of_features(encoder: Any) -> NDArray[np.intp]:
+    """Return the number of the column of the file that each feature comes from."""
+    place = {name: i for i, name in enumerate(_headers(encoder))}
+    pairs = zip(encoder.columns, encoder.encodings_, strict=True)
+    return np.concatenate([np.full(e.n_features, place[c.header]) for c, e in pairs])
+
+
+def _column_order(rows: Rows, norm: str, task: str) -> tuple[NDArray[np.intp], Any]:
     """Order of the columns, and the fitted encoder.
 
-    A column of categories is several features; the best of them favours it.
+    A column of categories or dates is several features; the best of them favours it.
     """
     encoder = clone(rows.encoder).fit(rows.X)
-    selector = AROMSelector(1, norm).fit(encoder.transform(rows.X), rows.y)
-    column_of = np.repeat(np.arange(len(encoder.encodings_)), _widths(encoder))
-    in_order = column_of[np.argsort(selector.ranking_)]
+    selector = AROMSelector(1, norm, task=task).fit(encoder.transform(rows.X), rows.y)
+    in_order = _header_of_features(encoder)[np.argsort(selector.ranking_)]
     _, first = np.unique(in_order, return_index=True)
     return in_order[np.sort(first)], encoder
-
-
-def _widths(encoder: Any) -> list[int]:
-    return [encoding.n_features for encoding in encoder.encodings_]
 
 
 def _fold_errors(
@@ -110,16 +126,14 @@ def _fold_errors(
     test: NDArray[np.intp],
     sizes: list[int],
     norm: str,
+    task: str,
 ) -> tuple[list[float], int]:
     """Test error for each size, and how many of the SVMs were not solved."""
-    part = rows.take(train)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of the final one, it is reported
-        order, encoder = _column_order(part, norm)
-    column_of = np.repeat(np.arange(len(order)), _widths(encoder))
+        order, encoder = _column_order(rows.take(train), norm, task)
+    column_of = _header_of_features(encoder)
     subsets = [np.flatnonzero(np.isin(column_of, order[:size])) for size in sizes]
-    features, test_features = encoder.transform(part.X), encoder.transform(rows.X[test])
-    accuracies, n_unfinished = svm_accuracies(
-        features, part.y, test_features, rows.y[test], subsets, 1.0
-    )
-    return [1.0 - accuracy for accuracy in accuracies], n_unfinished
+    features = encoder.transform(rows.X)
+    scores, n_unfinished = task_of(rows.y, task).scores(features, train, test, subsets, 1.0)
+    return [1.0 - score for score in scores], n_unfinished

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import typer
@@ -11,20 +10,17 @@ import typer
 from zeronorm.report.description import describe
 from zeronorm.report.explanation import explain
 from zeronorm.report.wording import Facts
+from zeronorm.tables.ending import clean_end, one_sentence_errors, screen
 from zeronorm.tables.exporting import check_has_table, loaded
 from zeronorm.tables.reading import Table, TableError, read_table
 
-Data = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DATA.csv", help="Rows that tell what the terms are near to and what they decide."
-    ),
-]
-Line = Annotated[
-    int | None,
-    typer.Option(min=2, help="Explain the decision for the row on this line of DATA.csv instead."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="The facts as JSON instead of text.")]
+
+def run(path: Path, data: Path | None, line: int | None, as_json: bool) -> None:
+    """Print what :func:`shown` finds."""
+    with clean_end():
+        text = shown(path, data, line, as_json)
+    with one_sentence_errors(), screen():
+        typer.echo(text, nl=False)
 
 
 def shown(path: Path, data: Path | None, line: int | None, as_json: bool) -> str:

@@ -12,12 +12,16 @@ both solutions of HiGHS are moved into their constraints, so that the gap holds 
 
 from __future__ import annotations
 
-import highspy
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy import sparse
 
 from zeronorm.solvers.linear_programs.highs import add_columns, add_sparse_rows, new_model, run
 from zeronorm.solvers.reweighting.loop import Round
+
+if TYPE_CHECKING:
+    import highspy
 
 
 class CoverLP:
@@ -74,8 +78,8 @@ class CoverLP:
     def _with_costs(self, cost: np.ndarray) -> highspy.Highs:
         if self._model is None:
             self._model = new_model()
-            add_columns(self._model, cost, 0.0, highspy.kHighsInf)
-            add_sparse_rows(self._model, self.covers, 1.0, highspy.kHighsInf)
+            add_columns(self._model, cost, 0.0, np.inf)
+            add_sparse_rows(self._model, self.covers, 1.0, np.inf)
         else:
             columns = np.arange(len(cost), dtype=np.int32)
             self._model.changeColsCost(len(cost), columns, cost)

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future, wait
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import highspy
 import numpy as np
 from scipy import sparse
+
+if TYPE_CHECKING:  # else imported where it is used: most machines solve no linear program
+    import highspy
 
 #: The tolerances that HiGHS has by itself; how good the solution is, its certificate tells.
 LOOSE = {"primal_feasibility_tolerance": 1e-7, "dual_feasibility_tolerance": 1e-7}
@@ -53,6 +55,8 @@ class LinearProgramError(ValueError):
 
 def new_model() -> highspy.Highs:
     """Return a silent, single-threaded HiGHS model with tight tolerances."""
+    import highspy
+
     model = highspy.Highs()
     tight = {name: 1e-9 for name in LOOSE}
     _set_options(model, {"output_flag": False, "threads": 1, "solver": "simplex"} | tight)
@@ -83,7 +87,7 @@ def run(model: highspy.Highs) -> bool:
         _run_within_limits(model)
         _set_options(model, before)
     status = model.getModelStatus()
-    if status == highspy.HighsModelStatus.kOptimal:
+    if status == type(status).kOptimal:
         return True
     if not _has_ended(model):
         raise LinearProgramError(
@@ -102,8 +106,8 @@ def run(model: highspy.Highs) -> bool:
 
 def _has_ended(model: highspy.Highs) -> bool:
     """Whether another start would not help: the optimum is found or the iterations are used up."""
-    ends = highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kIterationLimit
-    return model.getModelStatus() in ends
+    status = model.getModelStatus()
+    return status in (type(status).kOptimal, type(status).kIterationLimit)
 
 
 def iteration_limit(model: highspy.Highs) -> int:
@@ -203,7 +207,7 @@ def _add_entries(
 
 
 def _check(status: highspy.HighsStatus, what: str) -> None:
-    if status == highspy.HighsStatus.kError:
+    if status == type(status).kError:
         raise LinearProgramError(
             f"HiGHS refuses the {what} of the linear program: kernel values and costs span too "
             "wide a range. Standardise the features, or take a more moderate C."

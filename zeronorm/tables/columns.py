@@ -1,0 +1,121 @@
+"""What a column is, and its cells as floats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zeronorm.tables.bad_cells import BadCells
+from zeronorm.tables.cells import PLAIN, Form, PlainForm
+from zeronorm.tables.dates import DatePart, days_of
+from zeronorm.tables.table import MISSING, Table, TableError, listing, plural
+
+MISSING_CODE = -1.0
+UNKNOWN_CODE = -2.0
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that is used for prediction: numbers, or categories with these spellings.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    levels : tuple of str or None
+        The spellings of the categories, whose positions are their codes; None for numbers.
+    form : Form
+        How the numbers are written.
+    source : str, optional
+        The name in the header, if it is another one: several columns come from one of dates.
+    """
+
+    name: str
+    levels: tuple[str, ...] | None = None
+    form: Form = PLAIN
+    source: str | None = None
+
+    @property
+    def header(self) -> str:
+        """Its name in the header."""
+        return self.name if self.source is None else self.source
+
+
+def to_matrix(
+    table: Table, columns: Sequence[Column], bad_cells: BadCells | None = None
+) -> NDArray[np.float64]:
+    """Return the cells of `columns` as floats.
+
+    Missing numbers are NaN, and so are cells of a column of numbers that are none. Categories are
+    the positions of their spellings among the column's levels, `MISSING_CODE` or `UNKNOWN_CODE`.
+
+    Parameters
+    ----------
+    table : Table
+        The rows.
+    columns : sequence of Column
+        What to read.
+    bad_cells : BadCells, optional
+        Counts cells that are no numbers, and may refuse them.
+
+    Raises
+    ------
+    TableError
+        If columns are absent from the table, if no cell of a column of numbers is one, or, where
+        that is not allowed, if a single one is not.
+    """
+    absent = [c for c in dict.fromkeys(c.header for c in columns) if c not in table.cells]
+    if absent:
+        raise TableError(
+            f"{table.path} lacks {plural(len(absent), 'column')} {listing(absent)}; "
+            f"its columns are: {listing(table.cells)}."
+        )
+    bad_cells = BadCells() if bad_cells is None else bad_cells
+    matrix = np.empty((table.n_rows, len(columns)))
+    dates: dict[str, NDArray[np.float64]] = {}  # several columns come from one of dates
+    for j, column in enumerate(columns):
+        if column.header in dates and isinstance(column.form, DatePart):
+            matrix[:, j] = column.form.of_days(dates[column.header])
+        elif column.levels is None:
+            values = _numbers(table, column, bad_cells)
+            if isinstance(column.form, DatePart):
+                dates[column.header] = values
+                values = column.form.of_days(values)
+            matrix[:, j] = values
+        else:
+            codes = {level: float(code) for code, level in enumerate(column.levels)}
+            codes |= dict.fromkeys(MISSING, MISSING_CODE)
+            matrix[:, j] = [codes.get(cell, UNKNOWN_CODE) for cell in table.cells[column.header]]
+    return matrix
+
+
+def _numbers(table: Table, column: Column, bad_cells: BadCells) -> NDArray[np.float64]:
+    """Return the numbers of a column, of dates their days."""
+    cells = table.cells[column.header]
+    form = column.form
+    if isinstance(form, PlainForm):
+        values = _plain_numbers(cells)
+    else:
+        value_of = partial(days_of, order=form.order) if isinstance(form, DatePart) else form.value
+        values = np.array([math.nan if cell in MISSING else value_of(cell) for cell in cells])
+    gaps = np.flatnonzero(np.isnan(values)).tolist()
+    bad = [(table.lines[i], cells[i]) for i in gaps if cells[i] not in MISSING]
+    n_known = len(cells) - len(gaps) + len(bad)
+    bad_cells.add(table.path, column.header, form.what, n_known, bad)
+    return values
+
+
+def _plain_numbers(cells: Sequence[str]) -> NDArray[np.float64]:
+    """Return plain numbers; all at once where every cell is one, which is ten times faster."""
+    try:
+        values = np.array([float(cell) for cell in cells])
+    except ValueError:
+        values = np.array([math.nan])
+    if np.isfinite(values).all() and not any("_" in cell for cell in cells):
+        return values
+    return np.array([math.nan if cell in MISSING else PLAIN.value(cell) for cell in cells])

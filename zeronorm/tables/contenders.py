@@ -1,0 +1,276 @@
+"""What is compared: a tuned `SVC` or `SVR`, and the sparse machine that chooses by itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC, SVR
+
+from zeronorm.base.sampling import stratified_rows
+from zeronorm.classifiers import sparse_svc
+from zeronorm.regressors import sparse_svr
+from zeronorm.tables.encoding import TableEncoder
+from zeronorm.tables.metrics import OF_TASK
+
+#: `SVC` is tuned on at most so many rows, as many as each fold of `SparseSVC` learns from: a grid
+#: of fits on more would take minutes.
+TUNING_ROWS = 2_000
+#: `SVC` is fitted on at most so many rows: the time of one fit grows with their square.
+SVC_ROWS = 5_000
+INNER_FOLDS = 3
+#: Most iterations of a fit of `SVC`, which warns if it reaches them; usual are a few a row.
+SVC_ITERATIONS = 1_000_000
+
+#: Values of C to try for `SVC`, and for `SVR` in units of the spread of the target.
+SVC_C_VALUES = (0.1, 1.0, 10.0, 100.0)
+#: Kernel widths to try, as multiples of gamma="scale".
+GAMMA_FACTORS = (0.1, 0.3, 1.0, 3.0)
+#: Tubes to try for `SVR`, in units of the spread of the target.
+SVR_EPSILONS = (0.05, 0.2)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Training rows.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns)
+        Raw rows, as :func:`zeronorm.tables.reading.to_matrix` makes them.
+    y : array of shape (n_rows,)
+        Class codes, or numbers.
+    encoder : TableEncoder
+        Their preprocessing; it is fitted anew on every set of training rows.
+    """
+
+    X: NDArray[np.floating[Any]]
+    y: NDArray[Any]
+    encoder: TableEncoder
+
+    def take(self, indices: NDArray[np.intp]) -> Rows:
+        """Return some of the rows."""
+        return Rows(self.X[indices], self.y[indices], self.encoder)
+
+    def draw(self, limit: int | None, random_state: int) -> Rows:
+        """Return at most about `limit` of the rows, every class in its share.
+
+        A rare class keeps as many rows as the inner folds need, which may pass the limit by a few.
+        """
+        if limit is None or len(self.y) <= limit:
+            return self
+        random = np.random.RandomState(random_state)
+        if not are_classes(self.y):
+            return self.take(np.sort(random.choice(len(self.y), limit, replace=False)))
+        _, codes = np.unique(self.y, return_inverse=True)
+        return self.take(stratified_rows(codes, limit, random, least=INNER_FOLDS))
+
+    def folds(self, count: int, random_state: int) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+        """Return row numbers to learn from and to judge by, every class in its share."""
+        return folds_of(self.y, count, random_state)
+
+
+def folds_of(
+    y: NDArray[Any], count: int, random_state: int
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Return the row numbers of every fold: to learn from, and to judge by."""
+    kind = StratifiedKFold if are_classes(y) else KFold
+    return list(kind(count, shuffle=True, random_state=random_state).split(y, y))
+
+
+def are_classes(y: NDArray[Any]) -> bool:
+    """Whether these are class codes, and no numbers to predict."""
+    return y.dtype.kind in "iu"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the comparison is run.
+
+    Parameters
+    ----------
+    folds : int
+        Outer folds, on which the error is measured.
+    n_jobs : int or None
+        Processes.
+    random_state : int
+        Seed of folds, draws and classifiers.
+    n_terms : "auto" or int
+        Terms of the sparse machine.
+    device : str, optional
+        Where the sparse machine computes, such as "cuda".
+    keep_answers : bool
+        Whether decision values and probabilities of held-out rows are kept, for a report.
+    task : {"classification", "regression"}
+        Whether classes or numbers are predicted.
+    metric : str
+        What the tuned machine is tuned by, and what is shown besides the usual.
+    class_weight : str, optional
+        "balanced": rows of rare classes cost more.
+    is_judged : bool
+        Whether what is fitted is that of an outer fold, which is judged and thrown away.
+    held_back : int
+        Rows to judge by instead of folds, where there are very many.
+    """
+
+    folds: int = 5
+    n_jobs: int | None = None
+    random_state: int = 0
+    n_terms: Any = "auto"
+    device: str | None = None
+    keep_answers: bool = False
+    task: str = "classification"
+    metric: str = "error"
+    class_weight: str | None = None
+    is_judged: bool = False
+    held_back: int = 0
+
+    @property
+    def needs_scores(self) -> bool:
+        """Whether predictions alone do not suffice."""
+        return self.keep_answers or OF_TASK[self.task][self.metric].takes_scores
+
+
+@dataclass(frozen=True)
+class Contender:
+    """How a machine is chosen, and how many rows it can be fitted on.
+
+    Parameters
+    ----------
+    name : str
+        What the table calls it.
+    choose : callable
+        Takes rows and the plan; returns the machine, unfitted. What it does not choose, the
+        machine chooses itself in ``fit``.
+    max_rows : int or None
+        Most rows that it is fitted on.
+    """
+
+    name: str
+    choose: Callable[[Rows, Plan], Any]
+    max_rows: int | None = None
+
+
+def choose_svc(rows: Rows, plan: Plan) -> SVC:
+    """Choose C and gamma of an `SVC` by cross-validation, the preprocessing inside.
+
+    Of more than :data:`TUNING_ROWS` rows a stratified draw serves.
+    """
+    rows = rows.draw(TUNING_ROWS, plan.random_state)
+    machine = SVC(cache_size=500, max_iter=SVC_ITERATIONS, class_weight=plan.class_weight)
+    grid = {"C": list(SVC_C_VALUES), "gamma": _gammas(rows)}
+    least = np.unique(rows.y, return_counts=True)[1].min()
+    return _tuned(machine, grid, rows, plan, min(INNER_FOLDS, least))
+
+
+def choose_svr(rows: Rows, plan: Plan) -> SVR:
+    """Choose C, epsilon and gamma of an `SVR` by cross-validation, the preprocessing inside.
+
+    C and epsilon are multiples of the target's spread s, which makes the problem that of a target
+    of spread one: with y = s y' and f = s f', |f|²/2 + C Σ|y - f| is s² (|f'|²/2 + C/s Σ|y' - f'|).
+    """
+    rows = rows.draw(TUNING_ROWS, plan.random_state)
+    spread = float(np.std(rows.y)) or 1.0
+    machine = SVR(cache_size=500, max_iter=SVC_ITERATIONS, tol=1e-3 * spread)
+    grid = {
+        "C": [C * spread for C in SVC_C_VALUES],
+        "epsilon": [epsilon * spread for epsilon in SVR_EPSILONS],
+        "gamma": _gammas(rows),
+    }
+    return _tuned(machine, grid, rows, plan, INNER_FOLDS)
+
+
+def _gammas(rows: Rows) -> list[float]:
+    features = clone(rows.encoder).fit_transform(rows.X)
+    scale = 1.0 / (features.shape[1] * (features.var() or 1.0))  # what SVC calls gamma="scale"
+    return [factor * scale for factor in GAMMA_FACTORS]
+
+
+def _tuned(machine: Any, grid: dict[str, list[float]], rows: Rows, plan: Plan, folds: int) -> Any:
+    pipeline = Pipeline([("encode", rows.encoder), ("machine", machine)])
+    names = {f"machine__{name}": values for name, values in grid.items()}
+    metric = OF_TASK[plan.task][plan.metric]
+    # SVC has no probabilities: what takes them cannot choose, the error does.
+    scoring = None if plan.metric in ("error", "log_loss") else metric.scorer()
+    # A fit that fails is a bug, not a bad parameter.
+    search = GridSearchCV(
+        pipeline,
+        names,
+        cv=rows.folds(folds, plan.random_state),
+        n_jobs=plan.n_jobs,
+        scoring=scoring,
+        error_score="raise",
+    )
+    search.fit(rows.X, rows.y)
+    chosen = {name: search.best_params_[f"machine__{name}"] for name in grid}
+    return clone(machine).set_params(**chosen)
+
+
+class _Timed:
+    """A machine that chooses within ``fit``, and says how long the choice took."""
+
+    choice_seconds = 0.0
+
+    def _choose(self, *arguments: Any) -> Any:
+        start = time.perf_counter()
+        choice = super()._choose(*arguments)  # type: ignore[misc]
+        self.choice_seconds = time.perf_counter() - start
+        return choice
+
+
+class SparseSVC(_Timed, sparse_svc.SparseSVC):
+    """A :class:`zeronorm.SparseSVC` with the time of its choice."""
+
+
+class SparseSVR(_Timed, sparse_svr.SparseSVR):
+    """A :class:`zeronorm.SparseSVR` with the time of its choice."""
+
+
+def make_sparse_svc(rows: Rows, plan: Plan) -> SparseSVC:
+    """Return a `SparseSVC`, which chooses in ``fit``."""
+    return SparseSVC(
+        plan.n_terms,
+        class_weight=plan.class_weight,
+        random_state=plan.random_state,
+        n_jobs=plan.n_jobs,
+        device=plan.device,
+        **_effort(plan),
+    )
+
+
+def make_sparse_svr(rows: Rows, plan: Plan) -> SparseSVR:
+    """Return a `SparseSVR`, which chooses in ``fit``."""
+    return SparseSVR(
+        plan.n_terms,
+        random_state=plan.random_state,
+        n_jobs=plan.n_jobs,
+        device=plan.device,
+        **_effort(plan),
+    )
+
+
+def _effort(plan: Plan) -> dict[str, Any]:
+    """Return what is special about a model of an outer fold, which is judged and thrown away.
+
+    Its choice has as many folds as that of the tuned machine, 3 instead of 5: a quarter less time.
+    """
+    return {"cv": INNER_FOLDS} if plan.is_judged else {}
+
+
+CONTENDERS = {
+    "classification": (
+        Contender("SVC", choose_svc, SVC_ROWS),
+        Contender("SparseSVC", make_sparse_svc),
+    ),
+    "regression": (
+        Contender("SVR", choose_svr, SVC_ROWS),
+        Contender("SparseSVR", make_sparse_svr),
+    ),
+}
