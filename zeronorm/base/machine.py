@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from abc import ABCMeta, abstractmethod
 from typing import Any, ClassVar
 
@@ -20,7 +19,7 @@ from zeronorm.base.placement import decision_values, validated
 from zeronorm.base.training_set import Learned, TrainingRows, store_expansion
 from zeronorm.checks import check_positive
 from zeronorm.decisions import check_finite
-from zeronorm.exceptions import PoorFitWarning
+from zeronorm.exceptions import PoorFitWarning, warn
 from zeronorm.kernels import Kernel
 
 
@@ -126,6 +125,6 @@ class KernelMachine(BaseEstimator, metaclass=ABCMeta):
 def warn_of(learned: Learned, doubt: str | None) -> None:
     """Warn of a solver that has not converged, and of a model that is poor."""
     if learned.warning is not None:
-        warnings.warn(learned.warning, ConvergenceWarning, stacklevel=3)
+        warn(learned.warning, ConvergenceWarning)
     if doubt is not None:
-        warnings.warn(doubt, PoorFitWarning, stacklevel=3)
+        warn(doubt, PoorFitWarning)

@@ -8,7 +8,8 @@ the training data (``learned/path.py``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +24,7 @@ from zeronorm.learned.choice import Choice
 from zeronorm.learned.criteria import CLASSES, Criterion
 from zeronorm.learned.losses import SQUARED_HINGE, RowLoss
 from zeronorm.learned.machine import LearnedMachine
+from zeronorm.learned.scoring import HeldOutClassifier
 
 
 @with_parameters
@@ -67,8 +69,14 @@ class SparseSVC(LearnedMachine, KernelClassifier):
         by fold. "one_se": the smallest within one standard error of the lowest error; "paired_se":
         within one standard error of the fold-by-fold difference from it; "best": that with the
         lowest error.
+    scoring : str or callable, optional
+        What to choose by instead of this loss: a scorer of scikit-learn, by name or as
+        :func:`~sklearn.metrics.make_scorer` makes it. ``rule`` then goes by the score ("loss":
+        within a quarter of a standard error of the best), and so does ``score``. Probabilities that
+        it asks for are calibrated on the rows that are scored.
     cv : int, splitter or iterable of splits, default=5
         Number of folds, or how to split, as in :class:`~sklearn.model_selection.GridSearchCV`.
+        Splitters of groups have them from ``fit(X, y, groups=...)``.
     class_weight : dict or "balanced", optional
         Factor of C for each class.
     tol : float, default=1e-4
@@ -99,7 +107,8 @@ class SparseSVC(LearnedMachine, KernelClassifier):
     path_ : dict of ndarray
         What cross-validation found, for every size: "terms" (a linear part included), "error" (the
         lowest of the settings tried), its "standard_error", and what it was reached with: "C",
-        "gamma" (to begin with), "metric", "linear". Empty if nothing was to choose.
+        "gamma" (to begin with), "metric", "linear". With ``scoring`` also the "score", by which the
+        setting of a size was chosen, and "score_standard_error". Empty if nothing was to choose.
     C_, gamma_ : float
         The cost, and the width; the mean of all widths if every feature has its own.
     metric_ : ndarray of shape (n_features,)
@@ -173,6 +182,9 @@ class SparseSVC(LearnedMachine, KernelClassifier):
 
     def _criterion(self, training: Any) -> Criterion:
         return CLASSES
+
+    def _answers(self, training: Any, truth: np.ndarray) -> Callable[..., Any]:
+        return partial(HeldOutClassifier, np.unique(truth))
 
     def _store_choice(self, choice: Choice) -> None:
         self.calibration_ = choice.calibration

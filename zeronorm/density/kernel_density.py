@@ -25,7 +25,6 @@ which is the paper's implementation B (10) instead of A. What it does differentl
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -41,6 +40,7 @@ from zeronorm.base.outputs import change_warning
 from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_number
 from zeronorm.decisions import Density
+from zeronorm.exceptions import warn
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
 from zeronorm.solvers.mixture.kernel_mixture import KernelMixture, climb, log_density, log_height
@@ -184,7 +184,7 @@ class SparseKernelDensity(DensityMixin, BaseEstimator):
             [result], self.tol, "SparseKernelDensity", kind="gap", if_stuck=if_stuck
         )
         if warning is not None:
-            warnings.warn(warning, ConvergenceWarning, stacklevel=2)
+            warn(warning, ConvergenceWarning)
         return self
 
     def _check_parameters(self) -> None:

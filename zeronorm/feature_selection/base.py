@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABCMeta, abstractmethod
 from dataclasses import field
 from typing import Any, ClassVar
@@ -17,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import all_or_nothing, check_integer, check_positive, check_share, is_integer
+from zeronorm.exceptions import warn
 from zeronorm.feature_selection.sizes import cross_validated_sizes
 from zeronorm.feature_selection.tasks import ClassTask, task_of
 from zeronorm.model_selection import chosen
@@ -98,7 +98,7 @@ class LinearSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
             self.n_iter_, self.history_ = selection.n_iter, selection.arrays()
             if selection.warning is not None:
                 message = f"{type(self).__name__} {selection.warning}"
-                warnings.warn(message, ConvergenceWarning, stacklevel=2)
+                warn(message, ConvergenceWarning)
         return self
 
     def _target_options(self) -> dict[str, Any]:

@@ -11,7 +11,6 @@ Zero-norm on the slacks (section 3.2, q = 0): ``slack_norm=0``.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import field
 from typing import Any
 
@@ -30,7 +29,7 @@ from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import all_or_nothing, check_integer
 from zeronorm.decisions import Classes
 from zeronorm.decisions import check_finite as check_values
-from zeronorm.exceptions import PoorFitWarning
+from zeronorm.exceptions import PoorFitWarning, warn
 from zeronorm.expansion import KernelExpansion
 from zeronorm.feature_selection.arom import AROMSelector
 from zeronorm.feature_selection.base import check_finite, gap_warning
@@ -177,7 +176,7 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
             fitted = CheckedLinear(self, X, y)
             doubt = guessing_message(type(self).__name__, fitted, self.classes_)
         if doubt is not None:
-            warnings.warn(doubt, PoorFitWarning, stacklevel=2)
+            warn(doubt, PoorFitWarning)
         return self
 
     def _fit(self, X: Any, y: np.ndarray) -> None:
@@ -210,7 +209,7 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         self.n_iter_, self.history_ = selection.n_iter, selection.arrays()
         warning = selection.warning or gap_warning(gap)
         if warning is not None:
-            warnings.warn(f"AROMClassifier {warning}", ConvergenceWarning, stacklevel=3)
+            warn(f"AROMClassifier {warning}", ConvergenceWarning)
 
     def _terms(self, X: Any) -> tuple[Any, np.ndarray | None]:
         """Features to choose from, and their exponents where they are products."""

@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.svm import SVC
 
+from zeronorm.exceptions import warn
 from zeronorm.model_selection import standard_error
 
 #: Most iterations of libsvm for one SVM, a few hundred times what standardised features need. Its
@@ -130,10 +131,9 @@ def svm_accuracies(
 def warn_of_unfinished(count: int, total: int) -> None:
     """Warn if some of the SVMs that judge the numbers of features are not what they should be."""
     if count:
-        warnings.warn(
+        warn(
             f"{count} of the {total} linear SVMs that judge the numbers of features stopped after "
             f"{MOST_ITERATIONS} iterations of libsvm. Standardise the features, or take a smaller "
             "C.",
             ConvergenceWarning,
-            stacklevel=2,
         )

@@ -72,6 +72,8 @@ class Judged:
     losses: list[np.ndarray] = field(default_factory=list)
     #: Held-out values and parameters of the best model of each size, which alone may be chosen.
     best: dict[int, tuple[int, list[Any], Parameters]] = field(default_factory=dict)
+    #: The best score there is, where losses are what is missing to it: every rule goes by them.
+    best_score: float | None = None
 
     @property
     def mean(self) -> np.ndarray:
@@ -119,7 +121,8 @@ class Judged:
             )
         if rule == "loss":
             return self._smallest_by_loss()
-        kept = sparsest_good(1.0 - np.transpose(self.errors), np.array(self.sizes), rule)
+        worse = self.errors if self.best_score is None else self.losses
+        kept = sparsest_good(1.0 - np.transpose(worse), np.array(self.sizes), rule)
         return self.best[self.sizes[kept]][0]
 
     def _smallest_by_loss(self) -> int:
@@ -140,7 +143,12 @@ class Judged:
         """Size, error, standard error and setting of the most accurate model of each size."""
         indices = [self.best[size][0] for size in sorted(self.best)]
         settings = [self.settings[i] for i in indices]
-        return {
+        scores = {}
+        if self.best_score is not None:
+            losses = np.array([self.losses[i] for i in indices])
+            scores["score"] = self.best_score - losses.mean(axis=1)
+            scores["score_standard_error"] = standard_error(losses.T)
+        return scores | {
             "terms": np.array([self.sizes[i] for i in indices]),
             "error": self.mean[indices],
             "standard_error": self.standard_error[indices],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABCMeta, abstractmethod
 from dataclasses import field
 from typing import Any, ClassVar
@@ -18,7 +17,7 @@ from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import check_cost, store_expansion
 from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_number
-from zeronorm.exceptions import PoorFitWarning
+from zeronorm.exceptions import PoorFitWarning, warn
 from zeronorm.reduction.given_model import Given, Rows, check_kernel_machine, output_values
 from zeronorm.reduction.methods import drop_dependent, place_vectors, search_among_vectors
 from zeronorm.reduction.problem import Limits, Reduced, Reduction
@@ -91,9 +90,9 @@ class KernelReducer(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
             self._check_parameters()
             reduced, given = self._fit(X, y, sample_weight)
         if reduced.warning is not None:
-            warnings.warn(reduced.warning, ConvergenceWarning, stacklevel=2)
+            warn(reduced.warning, ConvergenceWarning)
         elif (doubt := given.doubt(self)) is not None:
-            warnings.warn(doubt, PoorFitWarning, stacklevel=2)
+            warn(doubt, PoorFitWarning)
         return self
 
     def _check_parameters(self) -> None:

@@ -17,8 +17,9 @@ not for one that it stands for. ``loss="squared"`` is h(s) = s^2 / 2 without an 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,6 +34,7 @@ from zeronorm.learned.choice import Choice
 from zeronorm.learned.criteria import OfNumbers
 from zeronorm.learned.losses import Insensitive
 from zeronorm.learned.machine import LearnedMachine
+from zeronorm.learned.scoring import HeldOutRegressor
 from zeronorm.learned.settings import is_cv, values_of
 
 #: Tubes to choose from, and the width of the rounding, in units of the spread of the target.
@@ -91,8 +93,11 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         standard error of the lowest, fold by fold. "one_se": the smallest within one standard error
         of the lowest error; "paired_se": within one standard error of the fold-by-fold difference
         from it; "best": that with the lowest error.
+    scoring : str or callable, optional
+        What to choose by instead of the error, as in :class:`SparseSVC`.
     cv : int, splitter or iterable of splits, default=5
         Number of folds, or how to split, as in :class:`~sklearn.model_selection.GridSearchCV`.
+        Splitters of groups have them from ``fit(X, y, groups=...)``.
     tol : float, default=1e-4
         Relative gap between the objective and its minimum over the coefficients.
     max_iter : int, default=200
@@ -115,8 +120,9 @@ class SparseSVR(LearnedMachine, KernelRegressor):
     path_ : dict of ndarray
         What cross-validation found, for every size: "terms" (a linear part included), "error" (the
         lowest share of the variance that is not explained, 1 - R²), its "standard_error", and what
-        it was reached with: "C", "gamma" (to begin with), "metric", "linear". Empty if nothing was
-        to choose.
+        it was reached with: "C", "gamma" (to begin with), "metric", "linear". With
+        ``scoring`` also the "score", by which the setting of a size was chosen, and
+        "score_standard_error". Empty if nothing was to choose.
     C_, gamma_ : float
         The cost, and the width; the mean of all widths if every feature has its own.
     epsilon_ : float or ndarray of shape (n_targets,)
@@ -226,9 +232,15 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         guessing = float(np.average(squares, weights=training.cost))
         return replace(criterion, guessing=guessing or 1.0)
 
-    def _learn(self, training: Any) -> Learned:
+    def _target_units(self, training: Any) -> TargetUnits:
         is_robust = self.loss != "squared"
-        self._units = TargetUnits.of(training.targets, training.cost, is_robust=is_robust)
+        return TargetUnits.of(training.targets, training.cost, is_robust=is_robust)
+
+    def _answers(self, training: Any, truth: np.ndarray) -> Callable[..., Any]:
+        return partial(HeldOutRegressor, self._target_units(training))
+
+    def _learn(self, training: Any) -> Learned:
+        self._units = self._target_units(training)
         learned = super()._learn(self._units.rows(training))
         learned.expansion = self._units.expansion(learned.expansion)
         return learned
