@@ -22,7 +22,7 @@ ESTIMATORS = {
             "max_iter=100, multi_class='ovr', n_jobs=None, slack_norm='auto', tol=0.0001"
         ),
         ("classes_ coef_ history_ intercept_ n_features_in_ n_iter_ n_terms_ polynomial_ support_"),
-        "decision_function explain fit predict score set_score_request",
+        "decision_function explain fit predict score set_fit_request set_score_request",
     ),
     "AROMSelector": (
         (

@@ -202,7 +202,8 @@ class AROMSelector(LinearSelector):
             kind = HingeSlack
         elif self.multi_class == "joint" and targets.shape[1] > 1:
             kind = JointSquaredSlack
-        return kind(columns, targets, np.full(columns.n_rows, float(self.C)))
+        cost = np.full(columns.n_rows, float(self.C))
+        return kind(columns, targets, cost if columns.weight is None else cost * columns.weight)
 
     def _rank(self, columns: Columns, targets: np.ndarray, stop_at: int | None) -> Selection:
         result = eliminate(

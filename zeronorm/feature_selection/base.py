@@ -138,6 +138,7 @@ class LinearSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         targets: np.ndarray,
         wanted: int | None,
         multiplicity: np.ndarray | None = None,
+        weight: np.ndarray | None = None,
     ) -> Selection:
         """Rank the columns that vary and are not equal to an earlier one; the others come last.
 
@@ -145,7 +146,7 @@ class LinearSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         """
         # What overflows is found by the checks, which raise ValueError.
         with np.errstate(all="ignore"):
-            columns = Columns(X, multiplicity)
+            columns = Columns(X, multiplicity, weight)
             n_columns, varies = columns.n_columns, columns.deviations > 0
             check_finite(columns.deviations @ columns.deviations)
             usable = varies & (first_equal_column(columns) == np.arange(n_columns))

@@ -16,6 +16,7 @@ from zeronorm.arrays import as_on, cast, double, is_numpy, namespace, take, to_n
 from zeronorm.base.sampling import (
     other_rows,
     renumbered,
+    splits_among,
     stratified_folds,
     stratified_rows,
 )
@@ -220,7 +221,7 @@ def make_folds(
         splits = list(cv.split(np.zeros((n_rows, 1)), training.codes))
     else:
         try:
-            splits = [(_indices(training, learn), _indices(training, judge)) for learn, judge in cv]
+            splits = splits_among(cv, training.rows)
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"Each split of cv must be two lists of row numbers: {error}."
@@ -264,11 +265,3 @@ def make_folds(
         judges = drawn if others is None else np.concatenate([drawn, rest])
         folds.scoring = scoring.take(judges)
     return folds
-
-
-def _indices(training: TrainingRows, rows: np.ndarray) -> np.ndarray:
-    """Return where these rows, by number or by a mask, are among those that count."""
-    rows = np.asarray(rows)
-    if rows.dtype == bool:
-        rows = np.flatnonzero(rows)
-    return np.flatnonzero(np.isin(training.rows, rows))
