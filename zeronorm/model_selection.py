@@ -15,6 +15,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from zeronorm.checks import shown
+
 
 def count_terms(estimator: Any) -> int:
     """Count the kernel terms of a fitted classifier: ours, an SVC, or the last of a pipeline.
@@ -38,7 +40,7 @@ def scorer_of(scoring: Any) -> Any:
         return get_scorer(scoring)
     raise ValueError(
         "scoring must be None, the name of a scorer of scikit-learn "
-        f"(sklearn.metrics.get_scorer_names()), or a callable; got {scoring!r}."
+        f"(sklearn.metrics.get_scorer_names()), or a callable; got {shown(scoring)}."
     )
 
 
@@ -86,7 +88,7 @@ RULES = ("one_se", "paired_se", "best")
 def check_rule(rule: Any, rules: tuple[str, ...] = RULES) -> None:
     """Raise ValueError unless this is one of the rules."""
     if not isinstance(rule, str) or rule not in rules:
-        raise ValueError(f"rule must be one of {', '.join(rules)}; got {rule!r}.")
+        raise ValueError(f"rule must be one of {', '.join(rules)}; got {shown(rule)}.")
 
 
 def chosen(cv_results: dict[str, Any], rule: str = "one_se", score: str = "accuracy") -> int:

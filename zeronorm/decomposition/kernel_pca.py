@@ -31,7 +31,7 @@ from zeronorm.base.parameters import with_parameters
 from zeronorm.base.placement import validated_rows
 from zeronorm.base.targets import NumericRows
 from zeronorm.base.training_set import Learned, check_cost, learned_expansion
-from zeronorm.checks import all_or_nothing, check_integer, check_terms, is_integer
+from zeronorm.checks import all_or_nothing, check_integer, check_terms
 from zeronorm.decisions import Scores
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.final import fit_setting
@@ -141,10 +141,7 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelM
         check_learnable(self.kernel)
         check_integer("n_components", self.n_components, least=1)
         check_integer("max_iter", self.max_iter, least=1)
-        if not self._chooses_terms():
-            if not is_integer(self.n_terms):
-                raise ValueError(f"n_terms must be 'auto' or an integer; got {self.n_terms!r}.")
-            check_integer("n_terms", self.n_terms, least=1)
+        check_integer("n_terms", self.n_terms, least=1, words=("auto",))
 
     def _chooses_terms(self) -> bool:
         return isinstance(self.n_terms, str) and self.n_terms == "auto"

@@ -38,7 +38,7 @@ from zeronorm.base.candidates import check_candidates, most_candidates
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.outputs import change_warning
 from zeronorm.base.parameters import with_parameters
-from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_number
+from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_number, shown
 from zeronorm.decisions import Density
 from zeronorm.exceptions import warn
 from zeronorm.expansion import KernelExpansion
@@ -192,7 +192,7 @@ class SparseKernelDensity(DensityMixin, BaseEstimator):
         if not is_name and not (is_number(self.bandwidth) and self.bandwidth > 0):
             raise ValueError(
                 "bandwidth must be 'cv', 'scott', 'silverman' or a positive number; got "
-                f"{self.bandwidth!r}."
+                f"{shown(self.bandwidth)}."
             )
         check_positive("C", self.C)
         if not SMALLEST_C <= float(self.C) <= LARGEST_C:

@@ -15,7 +15,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base.parameters import with_parameters
-from zeronorm.checks import all_or_nothing, check_integer, check_positive, check_share, is_integer
+from zeronorm.checks import (
+    all_or_nothing,
+    check_integer,
+    check_positive,
+    check_share,
+    is_integer,
+    shown,
+)
 from zeronorm.exceptions import warn
 from zeronorm.feature_selection.sizes import cross_validated_sizes
 from zeronorm.feature_selection.tasks import ClassTask, task_of
@@ -61,8 +68,8 @@ class LinearSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
             check_share("n_features_to_select, as a share of the features,", value)
         elif value is not None and not (isinstance(value, str) and value == "auto"):
             raise ValueError(
-                "n_features_to_select must be None, 'auto', an integer of at least 1, or a share "
-                f"of the features above 0 and at most 1; got {value!r}."
+                "n_features_to_select must be None, 'auto', an integer of at least 1, or a number "
+                f"above 0 and at most 1, the share of the features; got {shown(value)}."
             )
 
     def fit(self, X: Any, y: Any) -> Any:

@@ -28,7 +28,7 @@ from zeronorm.base.labels import check_sample_weight, class_codes, signed_target
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.sampling import splits_among
 from zeronorm.base.training_set import check_cost
-from zeronorm.checks import all_or_nothing, check_integer, is_integer
+from zeronorm.checks import all_or_nothing, check_integer, is_integer, shown
 from zeronorm.decisions import Classes
 from zeronorm.decisions import check_finite as check_values
 from zeronorm.exceptions import PoorFitWarning, warn
@@ -151,7 +151,7 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         self._selector()._check_parameters()
         if not isinstance(self.kernel, str) or self.kernel not in ("linear", "poly"):
-            raise ValueError(f"kernel must be 'linear' or 'poly'; got {self.kernel!r}.")
+            raise ValueError(f"kernel must be 'linear' or 'poly'; got {shown(self.kernel)}.")
         check_integer("degree", self.degree, least=1)
         if self.kernel == "poly" and self.norm == "l1":
             raise ValueError("kernel='poly' needs norm='l2': linear programs know no kernels.")

@@ -10,6 +10,7 @@ from sklearn.cluster import KMeans
 
 from zeronorm.base.sampling import renumbered, stratified_rows
 from zeronorm.base.training_set import Learned, TrainingRows, gap_warning, learned_expansion
+from zeronorm.checks import shown
 from zeronorm.kernels import Kernel
 from zeronorm.learned.many_terms import STEPS_EACH, moved_by_batches, takes_batches
 from zeronorm.learned.prototypes import (
@@ -236,6 +237,6 @@ def check_learnable(kernel: Any) -> None:
     if not isinstance(kernel, str) or kernel not in ("linear", "poly", "rbf"):
         raise ValueError(
             "Learned vectors need a kernel with a derivative that is positive semidefinite: "
-            f"'rbf', 'poly' or 'linear'; got {kernel!r}. With other kernels the terms must be "
+            f"'rbf', 'poly' or 'linear'; got {shown(kernel)}. With other kernels the terms must be "
             "training rows, as in ZeroNormSVC."
         )

@@ -21,7 +21,7 @@ from zeronorm.base.parameters import with_parameters
 from zeronorm.base.placement import check_device
 from zeronorm.base.progress import progress_bar
 from zeronorm.base.training_set import Learned, TrainingRows, check_cost
-from zeronorm.checks import check_integer, check_positive, check_terms, is_integer
+from zeronorm.checks import check_choice, check_integer, check_terms
 from zeronorm.expansion_parts import n_features_used
 from zeronorm.kernels import Kernel
 from zeronorm.learned.choice import Choice, choose, settings_of
@@ -31,7 +31,7 @@ from zeronorm.learned.learner import check_learnable
 from zeronorm.learned.losses import RowLoss
 from zeronorm.learned.many_rows import BATCH_STEPS, needs_batches
 from zeronorm.learned.scoring import Scoring, routed, rows_of, with_params
-from zeronorm.learned.settings import C_VALUES, check_form, check_splits, costs_of
+from zeronorm.learned.settings import C_VALUES, check_form, check_splits
 from zeronorm.model_selection import RULES, check_rule, scorer_of
 
 
@@ -146,13 +146,10 @@ class LearnedMachine(KernelMachine):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_device(self.device)
-        if not self._chooses_terms():
-            if not is_integer(self.n_terms):
-                raise ValueError(f"n_terms must be 'auto' or an integer; got {self.n_terms!r}.")
-            check_integer("n_terms", self.n_terms, least=1)
-        for C in costs_of(self.C, 1):
-            check_positive("C", C)
+        check_integer("n_terms", self.n_terms, least=1, words=("auto",))
+        check_choice("C", self.C, ("cv",))
         check_learnable(self.kernel)
+        check_choice("gamma", self.gamma, ("cv", "scale", "auto"))
         check_rule(self.rule, ("loss", *RULES))
         check_form(self.kernel, self.metric, self.linear, self.max_features)
         check_splits(self.cv)

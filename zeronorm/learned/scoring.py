@@ -22,7 +22,7 @@ from sklearn.utils.metadata_routing import process_routing
 
 from zeronorm.arrays import take, to_numpy
 from zeronorm.base.targets import TargetUnits
-from zeronorm.checks import is_integer, is_number
+from zeronorm.checks import is_integer, is_number, shown
 from zeronorm.decisions import Classes
 
 #: The best score, and that of a scorer which is a loss turned around.
@@ -81,7 +81,7 @@ def with_params(cv: Any, params: dict[str, Any]) -> Any:
         return cv
     if is_integer(cv) or not hasattr(cv, "split"):
         raise ValueError(
-            f"{', '.join(params)} would have no part in cv={cv!r}: give a splitter that takes "
+            f"{', '.join(params)} would have no part in cv={shown(cv)}: give a splitter that takes "
             "groups, such as cv=StratifiedGroupKFold(5) or GroupKFold(5) of "
             "sklearn.model_selection."
         )
@@ -175,8 +175,8 @@ class Scoring:
         score = some.scorer(model, some.data, some.truth, **some.params)
         if not is_number(score):
             raise ValueError(
-                f"scoring must give one finite number; on rows held out it gave {score!r}. Take "
-                "fewer folds, or stratified ones, if classes are missing in some."
+                f"scoring must give one finite number; on rows held out it gave {shown(score)}. "
+                "Take fewer folds, or stratified ones, if classes are missing in some."
             )
         return BEST[_is_loss(self.scorer)] - float(score)
 

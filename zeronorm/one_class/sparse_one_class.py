@@ -35,7 +35,12 @@ from zeronorm.base.training_set import (
     gap_warning,
     learned_expansion,
 )
-from zeronorm.checks import all_or_nothing, check_integer, check_share, check_terms, is_integer
+from zeronorm.checks import (
+    all_or_nothing,
+    check_integer,
+    check_share,
+    check_terms,
+)
 from zeronorm.decisions import OneClass
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.learner import check_learnable
@@ -149,10 +154,7 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
         check_share("nu", self.nu)
         check_learnable(self.kernel)
         check_integer("max_iter", self.max_iter, least=1)
-        if not self._chooses_terms():
-            if not is_integer(self.n_terms):
-                raise ValueError(f"n_terms must be 'auto' or an integer; got {self.n_terms!r}.")
-            check_integer("n_terms", self.n_terms, least=1)
+        check_integer("n_terms", self.n_terms, least=1, words=("auto",))
 
     def _chooses_terms(self) -> bool:
         return isinstance(self.n_terms, str) and self.n_terms == "auto"

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import check_cost, store_expansion
-from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_number
+from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_number, shown
 from zeronorm.exceptions import PoorFitWarning, warn
 from zeronorm.reduction.given_model import Given, Rows, check_kernel_machine, output_values
 from zeronorm.reduction.methods import drop_dependent, place_vectors, search_among_vectors
@@ -98,7 +98,7 @@ class KernelReducer(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
     def _check_parameters(self) -> None:
         if not isinstance(self.method, str) or self.method not in self._methods:
             names = ", ".join(self._methods)
-            raise ValueError(f"method must be one of {names}; got {self.method!r}.")
+            raise ValueError(f"method must be one of {names}; got {shown(self.method)}.")
         if self.n_terms is not None:
             check_integer("n_terms", self.n_terms, least=1)
         if self.max_error is not None:
@@ -112,7 +112,8 @@ class KernelReducer(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
         error: Any = self.max_error
         if not (is_number(error) and 0 <= error < 1):
             raise ValueError(
-                f"max_error must be a number of at least 0 and below 1; got {self.max_error!r}."
+                "max_error must be a number of at least 0 and below 1; got "
+                f"{shown(self.max_error)}."
             )
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> tuple[Reduced, Given]:
@@ -151,7 +152,7 @@ class KernelReducer(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
                     "it is goes in a FrozenEstimator."
                 )
             if needs_rows:
-                raise ValueError(f"method={self.method!r} needs the data: fit(X, y).")
+                raise ValueError(f"method={shown(self.method)} needs the data: fit(X, y).")
             if y is not None or sample_weight is not None:
                 raise ValueError("There are labels or weights, but no X.")
             return None

@@ -29,7 +29,7 @@ from zeronorm.base.parameters import with_parameters
 from zeronorm.base.regressor import KernelRegressor
 from zeronorm.base.targets import TargetUnits
 from zeronorm.base.training_set import Learned
-from zeronorm.checks import check_not_negative, is_number
+from zeronorm.checks import check_choice, is_number, shown
 from zeronorm.learned.choice import Choice
 from zeronorm.learned.criteria import OfNumbers
 from zeronorm.learned.losses import Insensitive
@@ -212,10 +212,8 @@ class SparseSVR(LearnedMachine, KernelRegressor):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if not (isinstance(self.loss, str) and self.loss in LOSSES):
-            raise ValueError(f"loss must be one of {', '.join(LOSSES)}; got {self.loss!r}.")
-        if not is_cv(self.epsilon):
-            for epsilon in values_of("epsilon", self.epsilon, check_not_negative):
-                check_not_negative("epsilon", epsilon)
+            raise ValueError(f"loss must be one of {', '.join(LOSSES)}; got {shown(self.loss)}.")
+        check_choice("epsilon", self.epsilon, ("cv",), may_be_zero=True)
 
     def _losses(self, training: Any) -> Sequence[Insensitive]:
         if self.loss == "squared":
@@ -223,7 +221,7 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         if is_cv(self.epsilon):
             return tuple(Insensitive(epsilon, WIDTH) for epsilon in EPSILONS)
         scales = self._units.scale
-        given = values_of("epsilon", self.epsilon, check_not_negative)
+        given = values_of(self.epsilon)
         return tuple(Insensitive(tuple((one / scales).tolist()), WIDTH) for one in given)
 
     def _criterion(self, training: Any) -> OfNumbers:
@@ -279,7 +277,7 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         if not is_number(return_interval) or not 0 < return_interval < 1:
             raise ValueError(
                 "return_interval must be a probability between 0 and 1, such as 0.9; got "
-                f"{return_interval!r}."
+                f"{shown(return_interval)}."
             )
         if self.residuals_ is None:
             raise ValueError(
