@@ -18,6 +18,10 @@ class LongFitWarning(UserWarning):
     """A fit has begun that will take more than a minute."""
 
 
+class FeatureScaleWarning(UserWarning):
+    """The features are on scales so different that some hardly count."""
+
+
 def warn(message: str, category: type[Warning]) -> None:
     """Warn at the line that called the house, however deep inside it this is."""
     frame, level = sys._getframe(1), 2

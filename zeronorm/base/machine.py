@@ -16,6 +16,7 @@ from zeronorm.arrays import take
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.placement import decision_values, validated
+from zeronorm.base.scales import hint_at_scales
 from zeronorm.base.training_set import Learned, TrainingRows, store_expansion
 from zeronorm.checks import check_positive
 from zeronorm.decisions import check_finite
@@ -82,6 +83,8 @@ class KernelMachine(BaseEstimator, metaclass=ABCMeta):
         if len(rows) < X.shape[0]:
             data, weight = take(X, rows), weight[rows]
         kernel = self._make_kernel(data, None if sample_weight is None else weight)
+        if kernel.name in ("rbf", "poly", "sigmoid"):
+            hint_at_scales(self, data)
         return rows, weight, data, kernel
 
     def _unit_cost(self) -> float:

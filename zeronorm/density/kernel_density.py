@@ -38,6 +38,7 @@ from zeronorm.base.candidates import check_candidates, most_candidates
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.outputs import change_warning
 from zeronorm.base.parameters import with_parameters
+from zeronorm.base.scales import hint_at_scales
 from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_number, shown
 from zeronorm.decisions import Density
 from zeronorm.exceptions import warn
@@ -178,6 +179,7 @@ class SparseKernelDensity(DensityMixin, BaseEstimator):
             self._check_parameters()
             X = validate_data(self, X, dtype=np.float64)
             weight = check_sample_weight(sample_weight, len(X))
+            hint_at_scales(self, X)
             result = self._fit(X, weight)
         if_stuck = "Rounding allows no further: take a larger tol."
         warning = change_warning(
