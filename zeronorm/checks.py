@@ -1,10 +1,9 @@
-"""Checks of single parameters, each with a sentence, and an estimator that a failed fit leaves."""
+"""Checks of single parameters, each with a sentence."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -98,15 +97,3 @@ def check_terms(n_terms: int, n_rows: int) -> None:
     """Raise ValueError if there are to be more terms than training rows."""
     if n_terms > n_rows:
         raise ValueError(f"n_terms={n_terms} is more than the {n_rows} training rows.")
-
-
-@contextmanager
-def all_or_nothing(estimator: Any) -> Iterator[None]:
-    """Leave an estimator as it was if the block fails, or is interrupted."""
-    before = estimator.__dict__.copy()
-    try:
-        yield
-    except BaseException:
-        estimator.__dict__.clear()
-        estimator.__dict__.update(before)
-        raise

@@ -17,7 +17,8 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from zeronorm.checks import all_or_nothing, check_integer, is_integer
+from zeronorm.base.fitting import all_or_nothing
+from zeronorm.checks import check_integer, is_integer
 from zeronorm.dask.blocks import Blocks, check_rows, is_array, is_collection
 from zeronorm.dask.rows import AllRows, Facts, Target, find_facts, take_sample
 from zeronorm.learned.machine import LearnedMachine

@@ -26,12 +26,13 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
+from zeronorm.base.fitting import fitting
 from zeronorm.base.machine import KernelMachine, warn_of
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.placement import validated_rows
 from zeronorm.base.targets import NumericRows
 from zeronorm.base.training_set import Learned, check_cost, learned_expansion
-from zeronorm.checks import all_or_nothing, check_integer, check_terms
+from zeronorm.checks import check_integer, check_terms
 from zeronorm.decisions import Scores
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.final import fit_setting
@@ -160,7 +161,7 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelM
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self, X):
             self._check_parameters()
             X = validated_rows(self, X)
             if X.shape[0] < 2:

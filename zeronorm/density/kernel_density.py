@@ -35,11 +35,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base.candidates import check_candidates, most_candidates
+from zeronorm.base.fitting import fitting
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.outputs import change_warning
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.scales import hint_at_scales
-from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_number, shown
+from zeronorm.checks import check_integer, check_positive, is_number, shown
 from zeronorm.decisions import Density
 from zeronorm.exceptions import warn
 from zeronorm.expansion import KernelExpansion
@@ -175,7 +176,7 @@ class SparseKernelDensity(DensityMixin, BaseEstimator):
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self, X):
             self._check_parameters()
             X = validate_data(self, X, dtype=np.float64)
             weight = check_sample_weight(sample_weight, len(X))

@@ -14,15 +14,9 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from zeronorm.base.fitting import fitting
 from zeronorm.base.parameters import with_parameters
-from zeronorm.checks import (
-    all_or_nothing,
-    check_integer,
-    check_positive,
-    check_share,
-    is_integer,
-    shown,
-)
+from zeronorm.checks import check_integer, check_positive, check_share, is_integer, shown
 from zeronorm.exceptions import warn
 from zeronorm.feature_selection.sizes import cross_validated_sizes
 from zeronorm.feature_selection.tasks import ClassTask, task_of
@@ -87,7 +81,7 @@ class LinearSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self, X):
             self._check_parameters()
             options = {"accept_sparse": ("csr", "csc"), "dtype": np.float64}
             X, y = validate_data(self, X, y, **options, **self._target_options())

@@ -23,12 +23,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base.checked import CheckedLinear
+from zeronorm.base.fitting import fitting
 from zeronorm.base.guard import guessing_message
 from zeronorm.base.labels import check_sample_weight, class_codes, signed_targets
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.sampling import splits_among
 from zeronorm.base.training_set import check_cost
-from zeronorm.checks import all_or_nothing, check_integer, is_integer, shown
+from zeronorm.checks import check_integer, is_integer, shown
 from zeronorm.decisions import Classes
 from zeronorm.decisions import check_finite as check_values
 from zeronorm.exceptions import PoorFitWarning, warn
@@ -172,7 +173,7 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self, X):
             self._check_parameters()
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
             check_classification_targets(y)

@@ -25,6 +25,7 @@ from sklearn.base import OutlierMixin
 from sklearn.svm import OneClassSVM
 from sklearn.utils import check_random_state
 
+from zeronorm.base.fitting import fitting
 from zeronorm.base.machine import KernelMachine, warn_of
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.placement import validated_rows
@@ -35,12 +36,7 @@ from zeronorm.base.training_set import (
     gap_warning,
     learned_expansion,
 )
-from zeronorm.checks import (
-    all_or_nothing,
-    check_integer,
-    check_share,
-    check_terms,
-)
+from zeronorm.checks import check_integer, check_share, check_terms
 from zeronorm.decisions import OneClass
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.learner import check_learnable
@@ -175,7 +171,7 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self, X):
             self._check_parameters()
             X = validated_rows(self, X)
             with np.errstate(all="ignore"):

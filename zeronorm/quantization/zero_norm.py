@@ -24,8 +24,9 @@ from sklearn.base import (
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from zeronorm.base.fitting import fitting
 from zeronorm.base.parameters import with_parameters
-from zeronorm.checks import all_or_nothing, check_integer, check_not_negative, shown
+from zeronorm.checks import check_integer, check_not_negative, shown
 from zeronorm.quantization.neighbours import distances, neighbours, smallest_radius
 from zeronorm.solvers.cover.search import Cover, small_cover
 
@@ -149,7 +150,7 @@ class ZeroNormQuantizer(
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self, X):
             self._check_parameters()
             X = validate_data(self, X, dtype=np.float64)
             # Sorted and without repetitions: the centres do not depend on the order of the rows.

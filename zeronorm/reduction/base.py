@@ -13,10 +13,11 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from zeronorm.base.fitting import fitting
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import check_cost, store_expansion
-from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_number, shown
+from zeronorm.checks import check_integer, check_positive, is_number, shown
 from zeronorm.exceptions import PoorFitWarning, warn
 from zeronorm.reduction.given_model import Given, Rows, check_kernel_machine, output_values
 from zeronorm.reduction.methods import drop_dependent, place_vectors, search_among_vectors
@@ -86,7 +87,7 @@ class KernelReducer(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self, X):
             self._check_parameters()
             reduced, given = self._fit(X, y, sample_weight)
         if reduced.warning is not None:
