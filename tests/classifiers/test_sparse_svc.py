@@ -334,9 +334,9 @@ def test_settings_that_do_worst_drop_out():
 
 def test_it_says_that_the_vectors_still_moved():
     """Cut short while the objective fell; and not a word where it had time."""
-    X, y = moons(200)
-    model = SparseSVC(7, C=1e5, gamma=10.0, linear=False, n_init=1, max_iter=3, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"After 3 steps the vectors still moved"):
+    X, y = make_moons(200, noise=0.25, random_state=0)
+    model = SparseSVC(6, C=10.0, metric=True, n_init=1, max_iter=4, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"After 4 steps the vectors still moved"):
         model.fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)

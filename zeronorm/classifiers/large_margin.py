@@ -96,7 +96,8 @@ KernelExpansion, default="greedy"
     n_iter_ : int
         Steps with all the vectors.
     history_ : dict of ndarray
-        For every stage: "terms", "rows" and "objective" (with the hinge rounded off, which is
+        For every stage: "terms", "rows", "fall" (by which share of the objective each of the last
+        steps still lowered it, zero at rest) and "objective" (with the hinge rounded off, which is
         less; the costs of a sample stand for all rows).
     n_features_in_ : int
         Number of features seen in ``fit``.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.arrays import cast, namespace
+from zeronorm.arrays import cast, namespace, to_numpy
 from zeronorm.base.sampling import stratified_rows
 from zeronorm.base.training_set import Learned, TrainingRows, gap_warning, rescaled_cost
 from zeronorm.learned.choice import precision
@@ -23,6 +23,7 @@ from zeronorm.learned.path import (
     STEPS,
     TOLERANCE,
 )
+from zeronorm.learned.resting import HISTORY, Descent
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.span import turned
 from zeronorm.learned.stochastic import (
@@ -104,7 +105,7 @@ class _Fit:
         is_small = len(self.samples) == 1
         self.dtype = np.float64 if is_small else precision(training, [setting])
         self.gamma = self.units.gamma(setting.kernel)
-        self.history: dict[str, list[float]] = {"terms": [], "rows": [], "objective": []}
+        self.history: dict[str, list[float]] = {key: [] for key in HISTORY}
         self.n_steps = 0
         self.warning: str | None = None
 
@@ -126,16 +127,17 @@ class _Fit:
         taken = descend(models, max_steps=steps, tolerance=tolerance)
         best = int(models.values.argmin())
         self.n_steps = int(taken[best])
-        self.record(models.size, len(models.rows), float(models.values[best]))
+        fall = float(models.falls[best])
+        self.record(models.size, len(models.rows), float(models.values[best]), fall)
 
-    def record(self, terms: int, rows: int, objective: float) -> None:
+    def record(self, terms: int, rows: int, objective: float, fall: float = 0.0) -> None:
         """Write a stage into the history; ValueError if it has diverged."""
         if not np.isfinite(objective):
             raise ValueError(
                 "The objective is not finite: the data are too badly scaled for this kernel and C. "
                 "Standardise the features, or take a smaller C."
             )
-        for key, value in (("terms", terms), ("rows", rows), ("objective", objective)):
+        for key, value in zip(HISTORY, (terms, rows, objective, fall), strict=True):
             self.history[key].append(value)
 
     def on_first_sample(
@@ -157,7 +159,7 @@ class _Fit:
             models = models.take(np.argsort(models.values, kind="stable")[:n_init])
         self.advance(models, max_iter, 0.01 * tol)
         models = models.take(np.array([models.values.argmin()]))
-        self.warning = falling_warning(float(models.falls[0]), max_iter)
+        self.warning = falling_warning(models, max_iter)
         return models
 
     def with_fewer_features(self, models: JointModels, max_features: int | None) -> JointModels:
@@ -205,14 +207,11 @@ def _of_type(parameters: Parameters, dtype: Any) -> Parameters:
     return Parameters(*(cast(array, dtype) for array in parameters.arrays()))
 
 
-def falling_warning(fall: float, max_iter: int) -> str | None:
-    """Return a sentence if the last steps have still lowered the objective by much."""
-    if fall <= FALLING:
-        return None
-    return (
-        f"After {max_iter} steps the vectors still moved: the objective fell by {fall:.1e} a step, "
-        f"relatively (more than {FALLING:g}). Raise max_iter, or take a smaller C."
-    )
+def falling_warning(models: JointModels, max_iter: int) -> str | None:
+    """Return a sentence if the last steps of one model still lowered its objective by much."""
+    fall = float(models.falls[0])
+    costs = to_numpy(models.rows.factors).astype(float) * to_numpy(models.cost)[0]
+    return Descent(max_iter, fall, True, float(models.values[0] / costs.sum())).warning(FALLING)
 
 
 def _stacked(models: JointModels, drawn: list[np.ndarray]) -> Any:

@@ -16,10 +16,10 @@ from zeronorm.learned.many_terms import STEPS_EACH, moved_by_batches, takes_batc
 from zeronorm.learned.prototypes import (
     GROWING_STEPS,
     GROWING_TOLERANCE,
-    Descent,
     LargeMargin,
     Prototypes,
 )
+from zeronorm.learned.resting import HISTORY, Descent
 
 #: The vectors are learned on samples of so many rows, one after the other, as far as there are.
 SAMPLES = (2_000, 8_000, 32_000)
@@ -54,7 +54,7 @@ class VectorLearner:
         self.training, self.random, self.learn_gamma = training, random, learn_gamma
         self.samples = nested_samples(training.codes, random)
         self.descent = Descent(0, 0.0)  # the last one
-        self.history: dict[str, list[float]] = {"terms": [], "rows": [], "objective": []}
+        self.history: dict[str, list[float]] = {key: [] for key in HISTORY}
 
     def on_rows(self, indices: np.ndarray, kernel: Kernel, vectors: Any, coef: Any) -> Prototypes:
         """Put vectors on some of the rows, with costs as if they were all."""
@@ -99,12 +99,13 @@ class VectorLearner:
     def descend(self, current: Prototypes, steps: int, tolerance: float) -> Descent:
         """Move the vectors, and keep a record."""
         done = current.descend(max_steps=steps, tolerance=tolerance, learn_gamma=self.learn_gamma)
-        self.record(len(current.vectors), current.X.shape[0], current.value)
+        fall = done.progress if done.is_cut else 0.0
+        self.record(len(current.vectors), current.X.shape[0], current.value, fall)
         return done
 
-    def record(self, terms: int, rows: int, objective: float) -> None:
+    def record(self, terms: int, rows: int, objective: float, fall: float = 0.0) -> None:
         """Write a stage into the history."""
-        for key, value in (("terms", terms), ("rows", rows), ("objective", objective)):
+        for key, value in zip(HISTORY, (terms, rows, objective, fall), strict=True):
             self.history[key].append(value)
 
     def best_of(self, starts: Iterable[Prototypes], steps: int, tolerance: float) -> Prototypes:
