@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from zeronorm.arrays import cast, namespace, to_numpy
+from zeronorm.arrays import cast, namespace, take, to_numpy
 from zeronorm.base.sampling import stratified_rows
 from zeronorm.base.training_set import Learned, TrainingRows, gap_warning, rescaled_cost
+from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.choice import precision
 from zeronorm.learned.coefficients import certify
 from zeronorm.learned.descent import descend, grow
@@ -23,6 +26,7 @@ from zeronorm.learned.path import (
     STEPS,
     TOLERANCE,
 )
+from zeronorm.learned.places import move_to_rows
 from zeronorm.learned.resting import HISTORY, Descent
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.span import turned
@@ -32,6 +36,7 @@ from zeronorm.learned.stochastic import (
     descend_in_cycles,
 )
 from zeronorm.learned.units import TrainingSource, Units
+from zeronorm.solvers.lbfgs import within_box
 
 #: Steps of a cycle for each of L-BFGS.
 CYCLES = 3
@@ -86,9 +91,9 @@ def fit_setting(
         models = fit.on_first_sample(size, n_init, max_iter, tol, starts)
         models = fit.with_fewer_features(models, max_features)
         models = fit.on_larger_samples(models, max_iter, tol)
-        return fit.certified(models.parameters, models.used, tol)
+        return fit.certified(models.parameters, models.used, tol, max_iter)
     fit.n_steps = finished.steps
-    return fit.certified(finished.parameters, finished.used, tol)
+    return fit.certified(finished.parameters, finished.used, tol, max_iter)
 
 
 class _Fit:
@@ -97,7 +102,7 @@ class _Fit:
     def __init__(
         self, training: TrainingRows, setting: Setting, random: np.random.RandomState
     ) -> None:
-        self.setting, self.random = setting, random
+        self.setting, self.random, self.given = setting, random, training
         self.span, self.training = turned(training, setting)
         training = self.training
         self.units = Units.of(training)
@@ -182,10 +187,31 @@ class _Fit:
             self.advance(models, max(1, max_iter // 2), 0.01 * tol)
         return models
 
-    def certified(self, parameters: Parameters, used: Used | None, tol: float) -> Learned:
+    def on_training_rows(
+        self, parameters: Parameters, used: Used | None, max_iter: int, tol: float
+    ) -> tuple[Parameters, np.ndarray]:
+        """Put the vectors on rows; numbers of these come with the parameters."""
+        models = self.models_on(self.samples[-1], parameters, 1)
+        models.used = used
+        source = TrainingSource(self.training, self.units, self.dtype)
+        steps = max(1, max_iter // 2)
+        rows = move_to_rows(models, source, max_steps=steps, tolerance=0.01 * tol)
+        self.record(models.size, len(models.rows), float(models.values[0]), float(models.falls[0]))
+        return models.parameters, rows
+
+    def certified(
+        self, parameters: Parameters, used: Used | None, tol: float, max_iter: int
+    ) -> Learned:
         """Solve the coefficients on all rows, and put the model together."""
+        rows = None
+        if self.training.ends_on_rows and parameters.vectors.shape[1]:
+            parameters, rows = self.on_training_rows(parameters, used, max_iter, tol)
         source = TrainingSource(self.training, self.units)
         exact = _of_type(parameters, np.float64)
+        if rows is not None:
+            exact = replace(exact, vectors=source.take(rows).dense(slice(None))[None, :, :])
+        elif box := self.units.own_box(np.float64, source.like):
+            exact = replace(exact, vectors=within_box(exact.vectors, *box))
         costs = self.setting.C * self.training.cost[None]
         gammas = np.array([self.gamma])
         final = JointModels(source, self.setting.form, costs, gammas, exact, used)
@@ -198,9 +224,21 @@ class _Fit:
         expansion = self.units.expansion(final, 0, objective)
         if self.span is not None:
             expansion = self.span.back(expansion)
+        support = None
+        if rows is not None:
+            rows = rows[to_numpy(final.coef())[0].any(axis=1)]
+            expansion, support = self._of_rows(expansion, rows), self.given.rows[rows]
         warning = gap_warning("The learned model", float(gap[0]), tol) or self.warning
         recorded = {key: np.array(values) for key, values in self.history.items()}
-        return Learned(expansion, None, objective, self.n_steps, recorded, warning)
+        return Learned(expansion, support, objective, self.n_steps, recorded, warning)
+
+    def _of_rows(self, expansion: KernelExpansion, rows: np.ndarray) -> KernelExpansion:
+        """Return an expansion with rows as they were given for its vectors, which they are."""
+        chosen: Any = take(self.given.data, rows)
+        chosen = chosen.toarray() if sparse.issparse(chosen) else to_numpy(chosen)
+        vectors = chosen.astype(float)
+        parts = expansion.coef, expansion.intercept, expansion.kernel
+        return KernelExpansion(vectors, *parts, linear=expansion.linear)
 
 
 def _of_type(parameters: Parameters, dtype: Any) -> Parameters:

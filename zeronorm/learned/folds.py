@@ -59,7 +59,8 @@ class Folds:
 
     ``cost`` is that of every row where C is one; ``learn`` (folds x rows) tells which rows a fold
     learns from. ``turned`` are the same folds of wide data in coordinates of their span.
-    ``scoring`` is what models are judged by instead of the loss, of all rows of the parts.
+    ``scoring`` is what models are judged by instead of the loss, of all rows of the parts;
+    ``ends_on_rows`` says that they are judged with vectors that are rows.
     """
 
     shared: Part
@@ -69,6 +70,7 @@ class Folds:
     seed: int
     turned: Folds | None = None
     scoring: Scoring | None = None
+    ends_on_rows: bool = False
 
     def __len__(self) -> int:
         return len(self.learn)
@@ -261,6 +263,7 @@ def make_folds(
     shared = Part(rows, codes, training.cost[drawn], masks[1], criterion)
     cost = rescaled_cost(training.codes, training.cost, drawn, training.cost[drawn])
     folds = Folds(shared, others, cost, masks[0], random.randint(2**31 - 1))
+    folds.ends_on_rows = training.ends_on_rows
     if scoring is not None:
         judges = drawn if others is None else np.concatenate([drawn, rest])
         folds.scoring = scoring.take(judges)

@@ -21,7 +21,7 @@ from zeronorm.base.parameters import with_parameters
 from zeronorm.base.placement import check_device
 from zeronorm.base.progress import progress_bar
 from zeronorm.base.training_set import Learned, TrainingRows, check_cost
-from zeronorm.checks import check_choice, check_integer, check_terms
+from zeronorm.checks import check_choice, check_integer, check_terms, shown
 from zeronorm.expansion_parts import n_features_used
 from zeronorm.kernels import Kernel
 from zeronorm.learned.choice import Choice, choose, settings_of
@@ -30,6 +30,7 @@ from zeronorm.learned.final import fit_setting
 from zeronorm.learned.learner import check_learnable
 from zeronorm.learned.losses import RowLoss
 from zeronorm.learned.many_rows import BATCH_STEPS, needs_batches
+from zeronorm.learned.places import PLACES, feature_ranges
 from zeronorm.learned.scoring import Scoring, routed, rows_of, with_params
 from zeronorm.learned.settings import C_VALUES, check_form, check_splits
 from zeronorm.model_selection import RULES, check_rule, scorer_of
@@ -45,6 +46,7 @@ class LearnedMachine(KernelMachine):
     metric: Any = "auto"
     linear: Any = "auto"
     max_features: int | None = None
+    vectors: str = "free"
     rule: str = "loss"
     scoring: Any = None
     cv: Any = 5
@@ -152,6 +154,10 @@ class LearnedMachine(KernelMachine):
         check_choice("gamma", self.gamma, ("cv", "scale", "auto"))
         check_rule(self.rule, ("loss", *RULES))
         check_form(self.kernel, self.metric, self.linear, self.max_features)
+        if not isinstance(self.vectors, str) or self.vectors not in PLACES:
+            raise ValueError(
+                f"vectors must be 'free', 'inside' or 'rows'; got {shown(self.vectors)}."
+            )
         check_splits(self.cv)
         scorer_of(self.scoring)
         check_integer("max_iter", self.max_iter, least=1)
@@ -179,7 +185,11 @@ class LearnedMachine(KernelMachine):
         found = super()._training_rows(X, y, sample_weight)
         if isinstance(found, tuple):
             _shrink(found[0])
-        self._prepare_choice(found[0] if isinstance(found, tuple) else found, y)
+        training = found[0] if isinstance(found, tuple) else found
+        training.ends_on_rows = self.vectors == "rows"
+        if self.vectors == "inside":
+            training.box = feature_ranges(training.data)
+        self._prepare_choice(training, y)
         if not self._chooses_terms():
             check_terms(self.n_terms, X.shape[0])
         return found

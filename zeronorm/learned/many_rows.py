@@ -35,7 +35,8 @@ from zeronorm.learned.effort import Effort, announcement
 from zeronorm.learned.features import keep_features, spread_of, zero_widths
 from zeronorm.learned.folds import Part, judge
 from zeronorm.learned.joint import JointModels, Parameters, Used
-from zeronorm.learned.path import STEPS, Judged
+from zeronorm.learned.path import STEPS, TOLERANCE, Judged
+from zeronorm.learned.places import move_to_rows
 from zeronorm.learned.scoring import Scoring, best_score
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.stochastic import (
@@ -304,6 +305,12 @@ class Race:
             if gain > 0.0:
                 error, loss = errors.mean(), losses.mean()
                 parameters, values = moved, scores[0, :, :].T
+        if self.training.ends_on_rows:
+            some = stratified_rows(self.training.codes[self.learn], FEATURE_ROWS, self.random)
+            models = problem.on_rows(some, parameters)
+            move_to_rows(models, self.source, max_steps=STEPS, tolerance=TOLERANCE)
+            parameters = models.parameters
+            values = self._judged(problem, parameters)[2][0, :, :].T
         return Finished(parameters, values, problem.used, taken)
 
     def _features(

@@ -27,6 +27,7 @@ from zeronorm.learned.coefficients import solve_coefficients
 from zeronorm.learned.descent import AHEAD, descend, grow
 from zeronorm.learned.folds import Folds
 from zeronorm.learned.joint import JointModels, Parameters
+from zeronorm.learned.places import judged_on_rows
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.stochastic import Cycle, descend_in_cycles
 from zeronorm.learned.units import Units
@@ -309,7 +310,8 @@ def _grow(
         else:
             solve_coefficients(models, max_steps=AHEAD, tolerance=TOLERANCE)
             descend_in_cycles(models, Cycle(CYCLE_STEPS))
-        error, loss, values = folds.judged(models)
+        final = judged_on_rows(models, folds.learn) if folds.ends_on_rows else models
+        error, loss, values = folds.judged(final)
         kept = Parameters(*(copied(array) for array in models.parameters.arrays()))
         found.append((size, kept, error, loss, values))
     return found
