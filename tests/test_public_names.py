@@ -255,7 +255,7 @@ ESTIMATORS = {
             "n_terms='auto', *, C='cv', class_weight=None, coef0=0.0, cv=5, degree=3, device=None, "
             "gamma='cv', kernel='rbf', linear='auto', max_features=None, max_iter=200, "
             "metric='auto', n_init=2, n_jobs=None, random_state=None, rule='loss', "
-            "scoring=None, tol=0.0001, verbose=0"
+            "scoring=None, tol=0.0001, vectors='free', verbose=0"
         ),
         (
             "C_ calibration_ classes_ dual_coef_ expansion_ gamma_ history_ intercept_ "
@@ -268,7 +268,7 @@ ESTIMATORS = {
             "n_terms='auto', *, C='cv', coef0=0.0, cv=5, degree=3, device=None, epsilon='cv', "
             "gamma='cv', kernel='rbf', linear='auto', loss='epsilon_insensitive', "
             "max_features=None, max_iter=200, metric='auto', n_init=2, n_jobs=None, "
-            "random_state=None, rule='loss', scoring=None, tol=0.0001, verbose=0"
+            "random_state=None, rule='loss', scoring=None, tol=0.0001, vectors='free', verbose=0"
         ),
         (
             "C_ dual_coef_ epsilon_ expansion_ gamma_ history_ intercept_ n_features_in_ "

@@ -63,6 +63,11 @@ class SparseSVC(LearnedMachine, KernelClassifier):
         rows are fewer than features there is not both it and a metric, unless both are asked for.
     max_features : int, optional
         Most features that the model may use; there is a metric then.
+    vectors : {"free", "inside", "rows"}, default="free"
+        Where the learned vectors may be. "free": anywhere, also where no row could be. "inside":
+        every feature of a vector stays within the range of the training rows. "rows": the vectors
+        end on training rows (``support_``), each on another one, and all else is learned again;
+        models are chosen by what they are worth there. What that costs in error is in Notes.
     rule : {"loss", "one_se", "paired_se", "best"}, default="loss"
         Which size to keep. "loss": the smallest whose loss on held-out rows, the error and half a
         hinge that is cut off at two, is within a quarter of a standard error of the lowest, fold
@@ -124,6 +129,8 @@ class SparseSVC(LearnedMachine, KernelClassifier):
         Number of kernel terms; none is legal where there is a linear part.
     support_vectors_ : ndarray of shape (n_terms, n_features)
         The learned vectors.
+    support_ : ndarray of shape (n_terms,)
+        Indices of the training rows that the vectors are, with ``vectors="rows"``.
     dual_coef_ : ndarray of shape (n_outputs, n_terms)
         Coefficients, with plain signs: positive favours the class of the output.
     intercept_ : ndarray of shape (n_outputs,)

@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from zeronorm.base.fitting import all_or_nothing
+from zeronorm.base.training_set import Learned
 from zeronorm.checks import check_integer, is_integer
 from zeronorm.dask.blocks import Blocks, check_rows, is_array, is_collection
 from zeronorm.dask.rows import AllRows, Facts, Target, find_facts, take_sample
@@ -91,6 +92,10 @@ class OnDask(LearnedMachine):
             coding = self._coding(found, facts)
             training.everywhere = AllRows(client, blocks, facts.n_rows, coding)
         return found
+
+    def _store_learned(self, learned: Learned) -> None:
+        learned.support = None  # numbers of rows of a sample
+        super()._store_learned(learned)
 
     def _coding(self, found: Any, facts: Facts) -> Any:
         """How rows of a block become training rows, from those of the sample."""

@@ -88,6 +88,9 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         at most 400 features or 400 rows.
     max_features : int, optional
         Most features that the model may use; there is a metric then.
+    vectors : {"free", "inside", "rows"}, default="free"
+        Where the learned vectors may be, as in :class:`SparseSVC`: anywhere, within the range of
+        the training rows, or on training rows (``support_``).
     rule : {"loss", "one_se", "paired_se", "best"}, default="loss"
         Which size to keep. "loss": the smallest whose held-out error is within a quarter of a
         standard error of the lowest, fold by fold. "one_se": the smallest within one standard error
@@ -143,6 +146,8 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         Number of kernel terms; none is legal where there is a linear part.
     support_vectors_ : ndarray of shape (n_terms, n_features)
         The learned vectors.
+    support_ : ndarray of shape (n_terms,)
+        Indices of the training rows that the vectors are, with ``vectors="rows"``.
     dual_coef_ : ndarray of shape (n_targets, n_terms)
         Coefficients.
     intercept_ : ndarray of shape (n_targets,)
