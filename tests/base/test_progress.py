@@ -127,5 +127,5 @@ def test_a_verbose_fit_in_a_notebook(cell, monkeypatch, capsys):
         warnings.simplefilter("error")
         SparseSVC(2, C=[1.0, 10.0], cv=2, random_state=0, verbose=1).fit(X, y)
     texts = [one["text/plain"] for one in cell.shown]
-    assert any("fitting 2 terms" in text for text in texts) and texts[-1] == ""
+    assert any("80 % fitting" in text for text in texts) and texts[-1] == ""
     assert capsys.readouterr() == ("", "")

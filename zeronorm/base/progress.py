@@ -33,10 +33,9 @@ def progress_bar(
     from rich.console import Console
 
     screen = Console(stderr=True) if console is None else console
-    shown = (
-        _in_notebook(description, clock) if screen.is_jupyter else _on_screen(description, screen)
-    )
-    with shown as update:
+    is_notebook = screen.is_jupyter
+    show = _in_notebook(description, clock) if is_notebook else _on_screen(description, screen)
+    with show as update:
         yield update
 
 
