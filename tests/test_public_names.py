@@ -22,7 +22,7 @@ ESTIMATORS = {
             "max_iter=100, multi_class='ovr', n_jobs=None, slack_norm='auto', tol=0.0001"
         ),
         ("classes_ coef_ history_ intercept_ n_features_in_ n_iter_ n_terms_ polynomial_ support_"),
-        "decision_function explain fit predict score set_score_request",
+        "decision_function explain fit predict score set_fit_request set_score_request",
     ),
     "AROMSelector": (
         (
@@ -254,8 +254,8 @@ ESTIMATORS = {
         (
             "n_terms='auto', *, C='cv', class_weight=None, coef0=0.0, cv=5, degree=3, device=None, "
             "gamma='cv', kernel='rbf', linear='auto', max_features=None, max_iter=200, "
-            "metric='auto', n_init=2, n_jobs=None, random_state=None, rule='loss', tol=0.0001, "
-            "verbose=0"
+            "metric='auto', n_init=2, n_jobs=None, random_state=None, rule='loss', "
+            "scoring=None, tol=0.0001, vectors='free', verbose=0"
         ),
         (
             "C_ calibration_ classes_ dual_coef_ expansion_ gamma_ history_ intercept_ "
@@ -268,7 +268,7 @@ ESTIMATORS = {
             "n_terms='auto', *, C='cv', coef0=0.0, cv=5, degree=3, device=None, epsilon='cv', "
             "gamma='cv', kernel='rbf', linear='auto', loss='epsilon_insensitive', "
             "max_features=None, max_iter=200, metric='auto', n_init=2, n_jobs=None, "
-            "random_state=None, rule='loss', tol=0.0001, verbose=0"
+            "random_state=None, rule='loss', scoring=None, tol=0.0001, vectors='free', verbose=0"
         ),
         (
             "C_ dual_coef_ epsilon_ expansion_ gamma_ history_ intercept_ n_features_in_ "

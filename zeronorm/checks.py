@@ -1,12 +1,19 @@
-"""Checks of single parameters, each with a sentence, and an estimator that a failed fit leaves."""
+"""Checks of single parameters, each with a sentence."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
+
+import numpy as np
+
+
+def shown(value: Any) -> str:
+    """Write a value as Python does: NumPy's numbers and texts without their types."""
+    with np.printoptions(legacy="1.25"):
+        return repr(value)
 
 
 def is_integer(value: Any) -> bool:
@@ -32,43 +39,61 @@ def is_text(value: Any) -> bool:
         return False
 
 
-def check_integer(name: str, value: Any, *, least: int) -> None:
-    """Raise ValueError unless ``value`` is an integer of at least ``least``."""
+def is_sequence(value: Any) -> bool:
+    """Whether ``value`` is a sequence, such as a list or an array of one dimension, but no text."""
+    is_flat = getattr(value, "ndim", 1) == 1
+    return isinstance(value, Iterable) and not isinstance(value, str) and is_flat
+
+
+def check_integer(name: str, value: Any, *, least: int, words: Sequence[str] = ()) -> None:
+    """Raise ValueError unless it is one of the words, or an integer of at least ``least``."""
+    if isinstance(value, str) and value in words:
+        return
     if not is_integer(value) or value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}; got {value!r}.")
+        text = ", ".join(map(repr, words)) + " or " if words else ""
+        raise ValueError(
+            f"{name} must be {text}an integer of at least {least}; got {shown(value)}."
+        )
 
 
 def check_positive(name: str, value: Any) -> None:
     """Raise ValueError unless ``value`` is a finite number above zero."""
     if not is_number(value) or value <= 0:
-        raise ValueError(f"{name} must be a finite positive number; got {value!r}.")
+        raise ValueError(f"{name} must be a finite positive number; got {shown(value)}.")
 
 
 def check_share(name: str, value: Any) -> None:
     """Raise ValueError unless ``value`` is a number above 0 and at most 1."""
     if not is_number(value) or not 0 < value <= 1:
-        raise ValueError(f"{name} must be a number above 0 and at most 1; got {value!r}.")
+        raise ValueError(f"{name} must be a number above 0 and at most 1; got {shown(value)}.")
 
 
 def check_not_negative(name: str, value: Any) -> None:
     """Raise ValueError unless ``value`` is a finite number of at least zero."""
     if not is_number(value) or value < 0:
-        raise ValueError(f"{name} must be a finite number of at least 0; got {value!r}.")
+        raise ValueError(f"{name} must be a finite number of at least 0; got {shown(value)}.")
+
+
+def check_choice(
+    name: str, value: Any, words: Sequence[str], *, may_be_zero: bool = False, several: bool = True
+) -> None:
+    """Raise ValueError unless it is one of the words, a number, or (if ``several``) more of these.
+
+    Numbers are finite and positive, or zero where they may be.
+    """
+    if isinstance(value, str) and value in words:
+        return
+    numbers = list(value) if several and is_sequence(value) else [value]
+    if numbers and all(is_number(one) and (one > 0 or may_be_zero and one == 0) for one in numbers):
+        return
+    kind = "finite number of at least 0" if may_be_zero else "finite positive number"
+    said = [*map(repr, words), f"a {kind}"]
+    said += ["a sequence of such numbers"] if several else []
+    text = f"{', '.join(said[:-1])} or {said[-1]}"
+    raise ValueError(f"{name} must be {text}; got {shown(value)}.")
 
 
 def check_terms(n_terms: int, n_rows: int) -> None:
     """Raise ValueError if there are to be more terms than training rows."""
     if n_terms > n_rows:
         raise ValueError(f"n_terms={n_terms} is more than the {n_rows} training rows.")
-
-
-@contextmanager
-def all_or_nothing(estimator: Any) -> Iterator[None]:
-    """Leave an estimator as it was if the block fails, or is interrupted."""
-    before = estimator.__dict__.copy()
-    try:
-        yield
-    except BaseException:
-        estimator.__dict__.clear()
-        estimator.__dict__.update(before)
-        raise

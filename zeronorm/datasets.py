@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from zeronorm.checks import shown
+
 
 def make_waveform(n_samples: int = 1000, *, random_state: Any = None) -> tuple[Any, Any]:
     """Breiman's waveforms: one of three mixtures of two triangular waves, plus noise.
@@ -220,7 +222,7 @@ def make_weston_toy(
     (30, 100)
     """
     if n_features < 6:
-        raise ValueError(f"n_features must be at least 6; got {n_features!r}.")
+        raise ValueError(f"n_features must be at least 6; got {shown(n_features)}.")
     random = check_random_state(random_state)
     y = random.choice([-1, 1], size=n_samples)
     X = 20.0 * random.normal(size=(n_samples, n_features))
@@ -276,7 +278,9 @@ def make_polynomial_target(
     True
     """
     if target not in POLYNOMIAL_TARGETS:
-        raise ValueError(f"target must be one of {', '.join(POLYNOMIAL_TARGETS)}; got {target!r}.")
+        raise ValueError(
+            f"target must be one of {', '.join(POLYNOMIAL_TARGETS)}; got {shown(target)}."
+        )
     random = check_random_state(random_state)
     first, second = np.triu_indices(10)
     coef = random.normal(size=10 + len(first))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from zeronorm.arrays import all_finite, as_on, cast, is_numpy, namespace, take, to_numpy
-from zeronorm.checks import check_positive, is_number, is_text
+from zeronorm.checks import check_positive, is_number, is_text, shown
 from zeronorm.links import LINKS, Calibration, probabilities
 
 #: Types of class labels that a file may hold.
@@ -161,7 +161,7 @@ class Classes(Decision):
         if isinstance(link, Calibration):
             is_known = not self.rule.is_pairs
         if self.rule.n_classes != len(self.classes) or not is_known:
-            raise ValueError(f"{self.rule} with link {link!r} is no rule for these classes.")
+            raise ValueError(f"{self.rule} with link {shown(link)} is no rule for these classes.")
 
     @property
     def answers(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -195,8 +195,8 @@ class Classes(Decision):
         strange = [label for label in labels if not _is_label(label)]
         if name not in LABEL_TYPES or strange:
             raise ValueError(
-                f"Class labels such as {[*strange, *labels][0]!r} ({dtype}) cannot be saved: JSON "
-                "has texts, integers, finite numbers and truth values."
+                f"Class labels such as {shown([*strange, *labels][0])} ({dtype}) cannot be saved: "
+                "JSON has texts, integers, finite numbers and truth values."
             )
         rule = {key: value for key, value in vars(self.rule).items() if key != "n_classes"}
         link: Any = self.link
@@ -230,7 +230,7 @@ def _labels(labels: list[Any], dtype: Any) -> np.ndarray:
     except (ValueError, OverflowError):  # a number that has no room in this type
         is_same = False
     if not is_same:
-        raise ValueError(f"The decision is damaged: the labels are not of type {dtype!r}.")
+        raise ValueError(f"The decision is damaged: the labels are not of type {shown(dtype)}.")
     return found
 
 

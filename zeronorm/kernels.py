@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from zeronorm.blocks import row_blocks
-from zeronorm.checks import is_number
+from zeronorm.checks import is_number, shown
 from zeronorm.distances import as_dense, float_rows, squared_norms, variance_of
 from zeronorm.rbf import RBFDerivatives, checked_metric, prepare_rbf
 
@@ -46,7 +46,7 @@ def resolve_gamma(gamma: Any, X: Any, sample_weight: np.ndarray | None = None) -
             return 1.0 / (n_features * variance) if n_features * variance > 1e-300 else 1.0
     elif is_number(gamma) and gamma > 0:
         return float(gamma)
-    raise ValueError(f"gamma must be 'scale', 'auto' or a positive number; got {gamma!r}.")
+    raise ValueError(f"gamma must be 'scale', 'auto' or a positive number; got {shown(gamma)}.")
 
 
 @dataclass(frozen=True)
@@ -91,18 +91,21 @@ class Kernel:
                 raise ValueError("A kernel named 'callable' needs the function itself.")
         elif self.name not in KERNELS:
             raise ValueError(
-                f"Unknown kernel {self.name!r}; choose one of {', '.join(KERNELS)} or a function."
+                f"Unknown kernel {shown(self.name)}; choose one of {', '.join(KERNELS)} or a "
+                "function."
             )
         for label in ("gamma", "degree", "coef0"):
             value = getattr(self, label)
             if not is_number(value):
-                raise ValueError(f"{label} must be a finite number; got {value!r}.")
+                raise ValueError(f"{label} must be a finite number; got {shown(value)}.")
         for label in ("gamma", "degree"):
             if getattr(self, label) < 0:
-                raise ValueError(f"{label} must not be negative; got {getattr(self, label)!r}.")
+                raise ValueError(
+                    f"{label} must not be negative; got {shown(getattr(self, label))}."
+                )
         if self.metric is not None:
             if self.name != "rbf":
-                raise ValueError(f"Only the rbf kernel has a metric, not {self.name!r}.")
+                raise ValueError(f"Only the rbf kernel has a metric, not {shown(self.name)}.")
             object.__setattr__(self, "metric", checked_metric(self.metric))
 
     def __repr__(self) -> str:
@@ -126,7 +129,7 @@ class Kernel:
         if callable(kernel):
             return cls("callable", function=kernel)
         if not isinstance(kernel, str):
-            raise ValueError(f"kernel must be a name or a function; got {kernel!r}.")
+            raise ValueError(f"kernel must be a name or a function; got {shown(kernel)}.")
         if kernel in ("poly", "rbf", "sigmoid"):
             number = resolve_gamma(gamma, X, sample_weight)
             return cls(kernel, gamma=number, degree=degree, coef0=coef0)
@@ -337,7 +340,7 @@ class Kernel:
         if not isinstance(data, dict) or data.keys() - {"metric"} != keys:
             raise ValueError("The kernel must be an object with name, gamma, degree and coef0.")
         if data["name"] not in KERNELS:
-            raise ValueError(f"Unknown kernel {data['name']!r} in the file.")
+            raise ValueError(f"Unknown kernel {shown(data['name'])} in the file.")
         metric = data.get("metric")
         if "metric" in data and not isinstance(metric, list):
             raise ValueError("The kernel is damaged: metric is not a list of numbers.")

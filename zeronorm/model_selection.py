@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator
-from sklearn.metrics import accuracy_score
+from sklearn.metrics import accuracy_score, get_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 from sklearn.utils.validation import check_is_fitted
+
+from zeronorm.checks import shown
 
 
 def count_terms(estimator: Any) -> int:
@@ -25,6 +30,18 @@ def count_terms(estimator: Any) -> int:
     if hasattr(estimator, "support_"):
         return len(estimator.support_)
     raise ValueError(f"{type(estimator).__name__} has no kernel terms to count.")
+
+
+def scorer_of(scoring: Any) -> Any:
+    """Return the scorer that a parameter names or is; None of none, ValueError of anything else."""
+    if scoring is None or callable(scoring):
+        return scoring
+    if isinstance(scoring, str):
+        return get_scorer(scoring)
+    raise ValueError(
+        "scoring must be None, the name of a scorer of scikit-learn "
+        f"(sklearn.metrics.get_scorer_names()), or a callable; got {shown(scoring)}."
+    )
 
 
 def accuracy_and_terms(estimator: Any, X: Any, y: Any) -> dict[str, float]:
@@ -76,22 +93,42 @@ RULES = ("one_se", "paired_se", "best")
 def check_rule(rule: Any, rules: tuple[str, ...] = RULES) -> None:
     """Raise ValueError unless this is one of the rules."""
     if not isinstance(rule, str) or rule not in rules:
-        raise ValueError(f"rule must be one of {', '.join(rules)}; got {rule!r}.")
+        raise ValueError(f"rule must be one of {', '.join(rules)}; got {shown(rule)}.")
 
 
-def chosen(cv_results: dict[str, Any], rule: str = "one_se") -> int:
+def chosen(cv_results: dict[str, Any], rule: str = "one_se", score: str = "accuracy") -> int:
     """Index of the candidate that a rule keeps of the results of a grid search."""
-    names = (f"split{i}_test_accuracy" for i in range(len(cv_results)))
+    names = (f"split{i}_test_{score}" for i in range(len(cv_results)))
     accuracy = np.array([cv_results[name] for name in names if name in cv_results])
     return sparsest_good(accuracy, np.asarray(cv_results["mean_test_terms"]), rule)
 
 
+@dataclass
+class ScoreAndTerms:
+    """Score for :class:`~sklearn.model_selection.GridSearchCV`: that of a scorer, and terms."""
+
+    scorer: Any
+
+    def __call__(self, estimator: Any, X: Any, y: Any, **params: Any) -> dict[str, float]:
+        """Return both."""
+        score = self.scorer(estimator, X, y, **params)
+        return {"score": score, "terms": float(count_terms(estimator))}
+
+    def get_metadata_routing(self) -> Any:
+        """Return what the scorer asks for."""
+        return get_routing_for_object(self.scorer)
+
+
 class _SparseSearch(GridSearchCV):
-    """A grid search whose own score is the accuracy of the chosen model."""
+    """A grid search whose own score is that of the chosen model: the accuracy, or its scorer's."""
 
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
-        """Accuracy; scikit-learn's own looks for a metric called like the refit rule."""
+        """Score; scikit-learn's own looks for a metric called like the refit rule."""
         check_is_fitted(self)
+        if isinstance(self.scoring, ScoreAndTerms):
+            if get_config()["enable_metadata_routing"]:
+                params = process_routing(self, "score", **params).scorer.score
+            return float(self.scoring.scorer(self.best_estimator_, X, y, **params))
         return float(accuracy_score(y, self.predict(X), **params))
 
 
@@ -100,6 +137,7 @@ def sparse_search(
     param_grid: Any,
     *,
     rule: str = "one_se",
+    scoring: Any = None,
     cv: Any = 5,
     n_jobs: int | None = None,
 ) -> GridSearchCV:
@@ -115,8 +153,12 @@ def sparse_search(
         Keep the sparsest model within one standard error of the best cross-validated accuracy,
         the sparsest within one standard error of the fold-by-fold difference from the best, or
         the most accurate.
+    scoring : str or callable, optional
+        A scorer of scikit-learn whose score takes the place of the accuracy ("score" in
+        ``cv_results_``), in the rule and in ``score``.
     cv, n_jobs
-        As in :class:`~sklearn.model_selection.GridSearchCV`.
+        As in :class:`~sklearn.model_selection.GridSearchCV`, whose ``fit`` takes ``groups`` for a
+        splitter of groups, and other metadata where routing is enabled.
 
     Examples
     --------
@@ -129,11 +171,14 @@ def sparse_search(
     ['C', 'gamma']
     """
     check_rule(rule)
+    scorer, refit = scorer_of(scoring), partial(chosen, rule=rule)
+    if scorer is not None:
+        refit = partial(refit, score="score")
     return _SparseSearch(
         estimator,
         param_grid,
-        scoring=accuracy_and_terms,
-        refit=partial(chosen, rule=rule),
+        scoring=accuracy_and_terms if scorer is None else ScoreAndTerms(scorer),
+        refit=refit,
         cv=cv,
         n_jobs=n_jobs,
         error_score="raise",

@@ -57,7 +57,14 @@ def variants():
 OF_SVC = "libsvm: gamma='scale' does not count weights, and libsvm stops early"
 OF_FOLDS = "a row that is there twice may be in two folds, a row that counts twice is in one"
 OF_DRAWS = "vectors are looked for among rows in another order, and end in another local optimum"
+OF_GAPS = (
+    "equal to five digits, as far as all constraints at once are solved; the check wants seven"
+)
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {
+    "AROMClassifier(multi_class='joint')": {
+        "check_sample_weight_equivalence_on_dense_data": OF_GAPS,
+        "check_sample_weight_equivalence_on_sparse_data": OF_GAPS,
+    },
     "SparseKernelFisher": {
         "check_sample_weight_equivalence_on_dense_data": OF_DRAWS,
         "check_sample_weight_equivalence_on_sparse_data": OF_DRAWS,
@@ -96,7 +103,8 @@ def is_about_containers(check):
 
 
 def with_checks(estimator):
-    expected = EXPECTED_FAILURES.get(type(estimator).__name__, {})
+    names = str(estimator), type(estimator).__name__
+    expected = next((EXPECTED_FAILURES[name] for name in names if name in EXPECTED_FAILURES), {})
     for case in estimator_checks_generator(
         estimator, expected_failed_checks=expected, mark="xfail"
     ):

@@ -294,7 +294,7 @@ def test_running_out_of_rounds_says_what_was_left():
         ({"tol": 0.0}, "tol must be a finite positive number"),
         ({"tol": -1.0}, "tol must be a finite positive number"),
         ({"tol": np.nan}, "tol must be a finite positive number"),
-        ({"candidates": 0}, "candidates must be an integer of at least 1"),
+        ({"candidates": 0}, "candidates must be 'auto', 'all' or an integer of at least 1"),
         ({"candidates": "some"}, "candidates must be"),
         ({"gamma": -1.0}, "gamma"),
         ({"kernel": "spline"}, "kernel"),

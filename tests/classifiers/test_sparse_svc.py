@@ -254,15 +254,15 @@ def test_progress_is_shown_on_demand(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_terms": 0}, "n_terms must be an integer of at least 1"),
-        ({"n_terms": -3}, "n_terms must be an integer of at least 1"),
+        ({"n_terms": 0}, "n_terms must be 'auto' or an integer of at least 1"),
+        ({"n_terms": -3}, "n_terms must be 'auto' or an integer of at least 1"),
         ({"n_terms": 2.5}, "n_terms must be 'auto' or an integer"),
         ({"n_terms": 41}, "n_terms=41 is more than the 40 training rows"),
-        ({"C": 0.0}, "C must be a finite positive number"),
-        ({"C": ()}, "C is an empty sequence"),
-        ({"C": "auto"}, "C must be a finite positive number"),
+        ({"C": 0.0}, "C must be 'cv', a finite positive number or a sequence"),
+        ({"C": ()}, "C must be .* a sequence of such numbers; got .."),
+        ({"C": "auto"}, "C must be 'cv', .*; got 'auto'"),
         ({"gamma": -1.0}, "gamma must be"),
-        ({"gamma": [1.0, "scale"]}, "Every gamma must be a finite positive number"),
+        ({"gamma": [1.0, "scale"]}, "gamma must be 'cv', 'scale', .*sequence"),
         ({"kernel": "precomputed"}, "Learned vectors need a kernel with a derivative"),
         ({"kernel": "sigmoid"}, "positive semidefinite"),
         ({"rule": "two_se"}, "rule must be one of loss, one_se, paired_se, best"),
@@ -272,7 +272,7 @@ def test_progress_is_shown_on_demand(monkeypatch, capsys):
         ({"max_features": 0}, "max_features must be an integer of at least 1"),
         ({"max_features": 1, "metric": False}, "max_features needs a metric"),
         ({"cv": 1}, "cv must be an integer of at least 2"),
-        ({"cv": "five"}, "cv must be an integer, a splitter or a list of splits"),
+        ({"cv": "five"}, "cv must be an integer of at least 2, a splitter or a list of splits"),
         ({"max_iter": 0}, "max_iter must be an integer"),
         ({"n_init": 0}, "n_init must be an integer"),
         ({"verbose": -1}, "verbose must be an integer"),
@@ -349,9 +349,9 @@ def test_settings_that_do_worst_drop_out():
 
 def test_it_says_that_the_vectors_still_moved():
     """Cut short while the objective fell; and not a word where it had time."""
-    X, y = moons(200)
-    model = SparseSVC(7, C=1e5, gamma=10.0, linear=False, n_init=1, max_iter=3, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"After 3 steps the vectors still moved"):
+    X, y = make_moons(200, noise=0.25, random_state=0)
+    model = SparseSVC(6, C=10.0, metric=True, n_init=1, max_iter=4, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"After 4 steps the vectors still moved"):
         model.fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)

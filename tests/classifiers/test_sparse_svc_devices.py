@@ -98,6 +98,16 @@ def test_same_model_as_numpy(asarray, n_classes):
     np.testing.assert_array_equal(to_numpy(found.predict(asarray(X))), expected.predict(X))
 
 
+@pytest.mark.parametrize("vectors", ["inside", "rows"])
+def test_vectors_have_their_place(asarray, vectors):
+    X, y = moons()
+    model = SparseSVC(**SMALL | {"n_terms": 9}, vectors=vectors).fit(asarray(X), asarray(y))
+    found = to_numpy(model.support_vectors_)
+    assert ((found >= X.min(axis=0)) & (found <= X.max(axis=0))).all()
+    if vectors == "rows":
+        np.testing.assert_array_equal(found, X[model.support_])
+
+
 def test_texts_as_labels_stay_in_numpy(asarray):
     X, y = moons()
     labels = np.array(["no", "yes"])[y]

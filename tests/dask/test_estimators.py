@@ -313,3 +313,25 @@ def test_plain_estimators_name_those_for_dask(plain):
     X, y = blocks(*rows(100))
     with pytest.raises(TypeError, match=f"zeronorm.dask.Dask{type(plain).__name__}"):
         plain.fit(X, y)
+
+
+@pytest.mark.parametrize("vectors", ["inside", "rows"])
+def test_vectors_have_their_place(client, vectors):
+    X, y = rows()
+    model = SVC(vectors=vectors).fit(*blocks(X, y))
+    found = model.support_vectors_
+    assert ((found >= X.min(axis=0)) & (found <= X.max(axis=0))).all()
+    if vectors == "rows":
+        assert all((X == vector).all(axis=1).any() for vector in found)
+    assert not hasattr(model, "support_")
+    assert model.to_local().vectors == vectors
+
+
+def test_groups_and_scores_of_collections_are_refused(client):
+    X, y = rows(1200)
+    with pytest.raises(TypeError, match="groups would have to be sampled"):
+        SVC().fit(*blocks(X, y), groups=y)
+    model = SVC(scoring="balanced_accuracy").fit(*blocks(X, y))
+    with pytest.raises(ValueError, match="A scorer takes rows in memory"):
+        model.score(*blocks(X, y))
+    assert 0.5 < model.score(X, y) <= 1.0

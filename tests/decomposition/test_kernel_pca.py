@@ -65,7 +65,7 @@ def test_many_rows_saving_and_names(tmp_path, monkeypatch):
     ("parameters", "sentence"),
     [
         ({"n_components": 0}, "n_components must be an integer of at least 1"),
-        ({"n_terms": 0}, "n_terms must be an integer of at least 1"),
+        ({"n_terms": 0}, "n_terms must be 'auto' or an integer of at least 1"),
         ({"n_terms": "few"}, "n_terms must be 'auto' or an integer"),
         ({"n_terms": 50}, "n_terms=50 is more than the 20 training rows"),
         ({"kernel": "sigmoid"}, "sigmoid"),

@@ -309,7 +309,7 @@ def test_infinitely_far_is_minus_infinity():
         ({"tol": 0}, "tol must be a finite positive number"),
         ({"max_iter": 0}, "max_iter must be an integer of at least 1"),
         ({"candidates": "some"}, "candidates must be 'auto', 'all' or an integer"),
-        ({"candidates": 0}, "candidates must be an integer of at least 1"),
+        ({"candidates": 0}, "candidates must be 'auto', 'all' or an integer of at least 1"),
         ({"candidates": 2.5}, "candidates must be 'auto', 'all' or an integer"),
     ],
 )

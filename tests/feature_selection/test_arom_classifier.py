@@ -234,3 +234,83 @@ def test_bad_data():
         found.predict(X[:, :2])
     with pytest.raises(ValueError, match="digits must be"):
         found.explain(digits=0)
+
+
+def weighted(n=60, seed=0):
+    """Noisy rows of three classes with small whole weights, some of them zero."""
+    random = np.random.RandomState(seed)
+    X = random.normal(size=(n, 6))
+    y = (X[:, 0] + X[:, 1] + 0.5 * random.normal(size=n) > 0) + (X[:, 2] > 0.8)
+    return X, y, random.randint(0, 4, n)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_features_to_select": 2},
+        {"n_features_to_select": 2, "norm": "l1"},
+        {"n_features_to_select": 3, "slack_norm": 0},
+        {"n_features_to_select": 3, "slack_norm": 1},
+        {"n_features_to_select": 3, "multi_class": "joint"},
+        {"n_features_to_select": 4, "kernel": "poly"},
+        {},
+    ],
+    ids=str,
+)
+def test_a_weight_is_so_many_rows(options, is_sparse):
+    X, y, weight = weighted()
+    form = sparse.csr_array if is_sparse else np.asarray
+    model = AROMClassifier(**options).fit(form(X), y, weight)
+    again = AROMClassifier(**options).fit(form(np.repeat(X, weight, axis=0)), np.repeat(y, weight))
+    assert model.n_terms_ == again.n_terms_
+    np.testing.assert_allclose(model.coef_, again.coef_, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(model.decision_function(X), again.decision_function(X), atol=1e-3)
+
+
+def test_with_all_features_it_is_a_weighted_svm():
+    """The squared hinge; LinearSVC's intercept is nearly free where its column is large."""
+    X, y, weight = weighted()
+    y = y > 0
+    model = AROMClassifier(1.0, C=0.7).fit(X, y, weight)
+    other = LinearSVC(C=0.35, intercept_scaling=100.0, tol=1e-8, max_iter=100_000)
+    other.fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(model.coef_, other.coef_, rtol=2e-3, atol=2e-4)
+
+
+def test_weights_count_in_the_choice_of_a_number():
+    """Rows of another problem, whose weights are next to nothing, do not change it."""
+    X, y, _ = weighted(120)
+    y = y > 0
+    other = np.random.RandomState(1).normal(size=(60, 6))
+    both, labels = np.vstack([X, other]), np.concatenate([y, other[:, 4] > 0])
+    weight = np.concatenate([np.ones(120), np.full(60, 1e-9)])
+    folds = [(np.arange(180) % 3 != i, np.arange(180) % 3 == i) for i in range(3)]
+    alone = AROMClassifier("auto", cv=[(a[:120], b[:120]) for a, b in folds]).fit(X, y)
+    found = AROMClassifier("auto", cv=folds).fit(both, labels, weight)
+    for key in ("support_", "coef_"):
+        np.testing.assert_allclose(getattr(found, key), getattr(alone, key), rtol=1e-3)
+    for key, scores in alone.cv_results_.items():
+        np.testing.assert_allclose(found.cv_results_[key], scores, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("weight", "sentence"),
+    [
+        (np.ones(3), "one number for each of the 60 rows"),
+        (np.full(60, -1.0), "must not be negative"),
+        (np.zeros(60), "All sample weights are zero"),
+        (np.full(60, np.nan), "NaN"),
+        (np.full(60, 1e200), "Take a smaller C"),
+    ],
+)
+def test_bad_weights(weight, sentence):
+    X, y, _ = weighted()
+    with pytest.raises(ValueError, match=sentence):
+        AROMClassifier(2).fit(X, y, weight)
+
+
+def test_weights_that_leave_one_class():
+    X, y, _ = weighted()
+    with pytest.raises(ValueError, match="one class only"):
+        AROMClassifier(2).fit(X, y, y == 1)

@@ -13,6 +13,7 @@ import zeronorm
 INTERNAL = {
     "zeronorm.feature_selection.selected",
     "zeronorm.learned.machine",
+    "zeronorm.learned.scoring",
     "zeronorm.tables.contenders",
     "zeronorm.tables.encoding",
 }

@@ -89,7 +89,7 @@ def test_weights_sparse_rows_many_rows_and_saving(tmp_path, monkeypatch):
     [
         ({"nu": 0.0}, "nu must be a number above 0 and at most 1"),
         ({"nu": 1.5}, "nu must be a number above 0"),
-        ({"n_terms": 0}, "n_terms must be an integer of at least 1"),
+        ({"n_terms": 0}, "n_terms must be 'auto' or an integer of at least 1"),
         ({"n_terms": "few"}, "n_terms must be 'auto' or an integer"),
         ({"n_terms": 100}, "n_terms=100 is more than the 20 training rows"),
         ({"kernel": "sigmoid"}, "sigmoid"),

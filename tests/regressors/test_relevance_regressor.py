@@ -105,7 +105,7 @@ def test_odd_targets():
 
 def test_bad_parameters():
     for parameters, sentence in (
-        ({"noise_variance": 0.0}, "noise_variance must be a finite positive number"),
+        ({"noise_variance": 0.0}, "noise_variance must be 'auto' or a finite positive number"),
         ({"noise_variance": "low"}, "noise_variance must be"),
         ({"max_iter": 0}, "max_iter must be an integer of at least 1"),
     ):

@@ -162,12 +162,12 @@ def test_saved_and_loaded(tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"epsilon": -1.0}, "epsilon must be a finite number of at least 0"),
-        ({"epsilon": ()}, "epsilon is an empty sequence"),
-        ({"epsilon": (0.1, -1.0)}, "Every epsilon must be"),
+        ({"epsilon": -1.0}, "epsilon must be 'cv', a finite number of at least 0 or a sequence"),
+        ({"epsilon": ()}, "epsilon must be .*; got \\(\\)"),
+        ({"epsilon": (0.1, -1.0)}, "epsilon must be .*; got .0.1, -1.0."),
         ({"loss": "huber"}, "loss must be one of epsilon_insensitive, squared"),
-        ({"C": 0.0}, "C must be a finite positive number"),
-        ({"n_terms": 0}, "n_terms must be an integer of at least 1"),
+        ({"C": 0.0}, "C must be 'cv', a finite positive number or a sequence"),
+        ({"n_terms": 0}, "n_terms must be 'auto' or an integer of at least 1"),
         ({"n_terms": 100}, "n_terms=100 is more than the 60 training rows"),
         ({"kernel": "sigmoid"}, "sigmoid"),
     ],

@@ -22,7 +22,7 @@ from zeronorm.base.training_set import (
     learned_expansion,
     rescaled_cost,
 )
-from zeronorm.checks import check_integer, is_integer
+from zeronorm.checks import is_integer, shown
 
 #: ``candidates="auto"`` takes all rows up to this many, and this many landmarks beyond.
 AUTO_CANDIDATES = 300
@@ -31,15 +31,14 @@ AUTO_CANDIDATES = 300
 ALL_CANDIDATES = 20_000
 
 #: What the parameter may be where only training rows are candidates.
-ROWS_ONLY = "'auto', 'all' or an integer"
+ROWS_ONLY = "'auto', 'all' or an integer of at least 1"
 
 
 def check_candidates(candidates: Any, kinds: str = ROWS_ONLY) -> None:
     """Raise ValueError unless the parameter is one of these kinds."""
-    if is_integer(candidates):
-        check_integer("candidates", candidates, least=1)
-    elif not (isinstance(candidates, str) and candidates in ("auto", "all")):
-        raise ValueError(f"candidates must be {kinds}; got {candidates!r}.")
+    is_word = isinstance(candidates, str) and candidates in ("auto", "all")
+    if not (is_word or is_integer(candidates) and candidates >= 1):
+        raise ValueError(f"candidates must be {kinds}; got {shown(candidates)}.")
 
 
 def most_candidates(candidates: str | int, n_rows: int) -> int:

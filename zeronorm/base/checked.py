@@ -153,16 +153,18 @@ class CheckedLinear:
         The rows.
     y : ndarray of shape (n,)
         Their labels.
+    weight : ndarray of shape (n,), optional
+        Their weights.
     """
 
     advice = "Take more features, a larger C, or a classifier that is not linear."
     has_converged = True
     is_wide = False  # its terms are features, and few
 
-    def __init__(self, model: Any, X: Any, y: np.ndarray) -> None:
-        self.model, self.X, self.y = model, X, y
+    def __init__(self, model: Any, X: Any, y: np.ndarray, weight: np.ndarray | None = None) -> None:
+        self.model, self.X, self.y, self.given = model, X, y, weight
         self.codes = np.searchsorted(model.classes_, y)
-        self.weight, self.n_terms = np.ones(len(y)), model.n_terms_
+        self.weight, self.n_terms = np.ones(len(y)) if weight is None else weight, model.n_terms_
 
     def predicted(self, indices: np.ndarray) -> np.ndarray:
         """Classes of training rows."""
@@ -179,7 +181,8 @@ class CheckedLinear:
     def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
         """Classes of some rows by the classifier fitted on others."""
         again = clone(self.model).set_params(n_features_to_select=self.n_terms)
-        again._fit(self.X[learn], self.y[learn])
+        weight = None if self.given is None else self.given[learn]
+        again._fit(self.X[learn], self.y[learn], weight, again._selector())
         return np.searchsorted(self.model.classes_, again.predict(self.X[judge]))
 
     def reference(self, indices: np.ndarray) -> tuple[Any, str]:

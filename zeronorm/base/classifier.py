@@ -10,13 +10,13 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from zeronorm.arrays import as_on, is_numpy, to_numpy
 from zeronorm.base.checked import CheckedExpansion
+from zeronorm.base.fitting import fitting
 from zeronorm.base.guard import guessing_message
 from zeronorm.base.labels import class_codes, class_weights, signed_targets
 from zeronorm.base.machine import KernelMachine, warn_of
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.placement import moved, placed, validated_training
 from zeronorm.base.training_set import Learned, TrainingRows, check_cost
-from zeronorm.checks import all_or_nothing
 from zeronorm.decisions import Classes
 from zeronorm.expansion import KernelExpansion
 
@@ -50,7 +50,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self, X):
             self._check_parameters()
             X, y = validated_training(self, X, y)
             # What overflows is found by the checks of the result, which say it in a sentence.

@@ -29,6 +29,7 @@ from sklearn.svm import SVC
 from zeronorm.base.checked import CheckedModel
 from zeronorm.base.sampling import renumbered, stratified_folds, stratified_rows
 from zeronorm.base.training_set import rescaled_cost
+from zeronorm.checks import shown
 from zeronorm.distances import variance_of
 
 #: A model is suspicious that is wrong on this share as many rows as guessing, or right on less than
@@ -85,7 +86,7 @@ def guessing_message(name: str, model: CheckedModel, classes: np.ndarray) -> str
     return (
         f"{name} has learned little: with {model.n_terms} terms it is wrong on "
         f"{wrong(found.model)} of {len(compared)} training rows{again}. Always guessing "
-        f"{classes.tolist()[commonest]!r} is wrong on {100 * guessing:.1f} %, "
+        f"{shown(classes[commonest])} is wrong on {100 * guessing:.1f} %, "
         f"SVC(C={REFERENCE_C:g}) in cross-validation on {wrong(found.reference)}. {model.advice}"
     )
 

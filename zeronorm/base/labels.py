@@ -10,6 +10,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from zeronorm.arrays import is_other_array, to_numpy
 from zeronorm.base.sampling import renumbered
+from zeronorm.checks import shown
 
 
 def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -17,8 +18,7 @@ def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     classes, codes = _integer_codes(y) or np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"The training data hold one class only, {classes.tolist()[0]!r}; at least two are "
-            "needed."
+            f"The training data hold one class only, {shown(classes[0])}; at least two are needed."
         )
     return classes, codes
 
@@ -61,6 +61,11 @@ def class_weights(
     if isinstance(class_weight, str) and class_weight == "balanced":
         total = np.bincount(codes, weights=weight)
         return weight.sum() / (len(classes) * total)
+    if class_weight is not None and not isinstance(class_weight, dict):
+        raise ValueError(
+            "class_weight must be None, 'balanced' or a dict with the factor of each class; got "
+            f"{shown(class_weight)}."
+        )
     return compute_class_weight(class_weight, classes=classes, y=classes[codes])
 
 

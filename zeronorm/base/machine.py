@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from abc import ABCMeta, abstractmethod
 from typing import Any, ClassVar
 
@@ -18,10 +17,11 @@ from zeronorm.base.documented import Documented
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.placement import decision_values, validated
+from zeronorm.base.scales import hint_at_scales
 from zeronorm.base.training_set import Learned, TrainingRows, store_expansion
 from zeronorm.checks import check_positive
 from zeronorm.decisions import check_finite
-from zeronorm.exceptions import PoorFitWarning
+from zeronorm.exceptions import PoorFitWarning, warn
 from zeronorm.kernels import Kernel
 
 
@@ -84,6 +84,8 @@ class KernelMachine(Documented, BaseEstimator, metaclass=ABCMeta):
         if len(rows) < X.shape[0]:
             data, weight = take(X, rows), weight[rows]
         kernel = self._make_kernel(data, None if sample_weight is None else weight)
+        if kernel.name in ("rbf", "poly", "sigmoid"):
+            hint_at_scales(self, data)
         return rows, weight, data, kernel
 
     def _unit_cost(self) -> float:
@@ -127,6 +129,6 @@ class KernelMachine(Documented, BaseEstimator, metaclass=ABCMeta):
 def warn_of(learned: Learned, doubt: str | None) -> None:
     """Warn of a solver that has not converged, and of a model that is poor."""
     if learned.warning is not None:
-        warnings.warn(learned.warning, ConvergenceWarning, stacklevel=3)
+        warn(learned.warning, ConvergenceWarning)
     if doubt is not None:
-        warnings.warn(doubt, PoorFitWarning, stacklevel=3)
+        warn(doubt, PoorFitWarning)

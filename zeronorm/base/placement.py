@@ -24,6 +24,7 @@ from zeronorm.arrays import (
     place,
 )
 from zeronorm.base.training_set import DENSE_ENTRIES
+from zeronorm.checks import shown
 from zeronorm.expansion import KernelExpansion
 from zeronorm.placed import PlacedExpansion
 
@@ -74,7 +75,7 @@ def check_device(device: Any) -> None:
         return
     if not isinstance(device, str):
         raise ValueError(
-            f"device must be None or a name such as 'cpu', 'cuda' or 'cuda:0'; got {device!r}."
+            f"device must be None or a name such as 'cpu', 'cuda' or 'cuda:0'; got {shown(device)}."
         )
     on_device(device)
 
@@ -90,7 +91,7 @@ def moved(X: Any, device: str | None) -> Any:
         return X
     if sparse.issparse(X) and np.prod(X.shape) > DENSE_ENTRIES:
         raise ValueError(
-            f"device={device!r} takes sparse rows of at most {DENSE_ENTRIES} entries, zeros "
+            f"device={shown(device)} takes sparse rows of at most {DENSE_ENTRIES} entries, zeros "
             f"included, and X has shape {X.shape}: leave device out."
         )
     return as_on(X, on_device(device))

@@ -9,13 +9,13 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 
 from zeronorm.arrays import to_numpy
+from zeronorm.base.fitting import fitting
 from zeronorm.base.machine import KernelMachine, warn_of
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.placement import moved, placed, validated_training
 from zeronorm.base.regression_guard import little_learned
 from zeronorm.base.targets import NumericRows, numeric_targets
 from zeronorm.base.training_set import check_cost
-from zeronorm.checks import all_or_nothing
 from zeronorm.decisions import Number
 from zeronorm.expansion import KernelExpansion
 
@@ -51,7 +51,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self, X):
             self._check_parameters()
             X, y = validated_training(self, X, y, multi_output=True, y_numeric=True)
             targets = numeric_targets(to_numpy(y))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from sklearn.utils.random import sample_without_replacement
@@ -161,3 +162,23 @@ def resampled_rows(codes: np.ndarray, random: np.random.RandomState) -> np.ndarr
     """
     classes = (np.flatnonzero(codes == label) for label in range(codes.max() + 1))
     return np.sort(np.concatenate([random.choice(rows, size=len(rows)) for rows in classes]))
+
+
+def splits_among(splits: Any, rows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return splits of all rows, by number or by a mask, as splits of those that count.
+
+    Parameters
+    ----------
+    splits : iterable of pairs
+        Rows to learn from, and to judge by.
+    rows : ndarray of int
+        Numbers of the rows that count.
+    """
+    return [(_among(rows, learn), _among(rows, judge)) for learn, judge in splits]
+
+
+def _among(rows: np.ndarray, chosen: Any) -> np.ndarray:
+    chosen = np.asarray(chosen)
+    if chosen.dtype == bool:
+        chosen = np.flatnonzero(chosen)
+    return np.flatnonzero(np.isin(rows, chosen))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from zeronorm.base.training_set import TrainingRows
+from zeronorm.checks import shown
 from zeronorm.expansion import KernelExpansion
 
 #: Share of the weight at either end that is drawn in, for a spread that one row cannot change; and
@@ -33,8 +34,8 @@ def numeric_targets(y: np.ndarray) -> np.ndarray:
         targets = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"y must hold numbers to predict; got {np.asarray(y).ravel()[0]!r}. For classes take a "
-            "classifier, such as SparseSVC."
+            f"y must hold numbers to predict; got {shown(np.asarray(y).ravel()[0])}. For classes "
+            "take a classifier, such as SparseSVC."
         ) from error
     if not np.isfinite(targets).all():
         raise ValueError("y contains NaN, None or infinity; leave these rows out.")

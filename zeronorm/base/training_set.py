@@ -31,6 +31,8 @@ class TrainingRows:
     hold. ``codes`` are class numbers, ``targets`` labels as -1/+1 columns (one for two classes,
     one per class beyond), ``cost`` is C times the weights. ``everywhere`` are all rows, where these
     are a sample whose costs stand for them (``dask/rows.py``): coefficients are solved on those.
+    ``box``, least and largest value of each feature, is what learned vectors must stay in;
+    ``ends_on_rows`` says that they must be rows.
     """
 
     rows: np.ndarray
@@ -40,6 +42,8 @@ class TrainingRows:
     cost: np.ndarray
     kernel: Kernel
     everywhere: Any = None
+    box: tuple[np.ndarray, np.ndarray] | None = None
+    ends_on_rows: bool = False
 
     @property
     def n_all(self) -> int:

@@ -35,7 +35,7 @@ from zeronorm.base.training_set import (
     TrainingRows,
     gap_warning,
 )
-from zeronorm.checks import check_integer, check_share, is_integer
+from zeronorm.checks import check_integer, check_share, shown
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
 from zeronorm.solvers.cross_entropy.scores import Judge
@@ -186,16 +186,15 @@ class CrossEntropySVC(SparseKernelClassifier):
     n_jobs: int | None = None
     verbose: int = 0
 
-    _kinds_of_candidates = "'auto', 'all', an integer, a fitted classifier or a KernelExpansion"
+    _kinds_of_candidates = (
+        "'auto', 'all', an integer of at least 1, a fitted classifier or a KernelExpansion"
+    )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if not isinstance(self.signs, str) or self.signs not in ("label", "free"):
-            raise ValueError(f"signs must be 'label' or 'free'; got {self.signs!r}.")
-        if is_integer(self.sample_size):
-            check_integer("sample_size", self.sample_size, least=2)
-        elif not (isinstance(self.sample_size, str) and self.sample_size == "auto"):
-            raise ValueError(f"sample_size must be 'auto' or an integer; got {self.sample_size!r}.")
+            raise ValueError(f"signs must be 'label' or 'free'; got {shown(self.signs)}.")
+        check_integer("sample_size", self.sample_size, least=2, words=("auto",))
         check_share("elite_share", self.elite_share)
         check_share("smoothing", self.smoothing)
         check_integer("patience", self.patience, least=1)

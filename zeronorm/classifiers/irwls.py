@@ -28,7 +28,14 @@ from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.outputs import join_certified
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import ChosenTerms, Learned, TrainingProblem
-from zeronorm.checks import check_integer, check_positive, is_number
+from zeronorm.checks import (
+    check_choice,
+    check_integer,
+    check_positive,
+    is_number,
+    is_sequence,
+    shown,
+)
 from zeronorm.kernels import Kernel
 from zeronorm.solvers.newton.gcv import criteria, hat_matrix, working_problem
 from zeronorm.solvers.newton.smooth_hinge_lasso import SmoothHingeLasso
@@ -140,16 +147,18 @@ class IRWLSClassifier(SparseKernelClassifier):
         super()._check_parameters()
         check_positive("delta", self.delta)
         if not isinstance(self.criterion, str) or self.criterion not in ("gcv", "loo"):
-            raise ValueError(f"criterion must be 'gcv' or 'loo'; got {self.criterion!r}.")
+            raise ValueError(f"criterion must be 'gcv' or 'loo'; got {shown(self.criterion)}.")
         check_integer("max_iter", self.max_iter, least=1)
-        check_grid("lam", self.lam, ("gcv",))
+        check_choice("lam", self.lam, ("gcv",))
+        has_gamma = not callable(self.kernel) and self.kernel in ("rbf", "poly", "sigmoid")
         if is_choice(self.gamma):
-            if callable(self.kernel) or self.kernel not in ("rbf", "poly", "sigmoid"):
+            if not has_gamma:
                 raise ValueError(
-                    f"gamma={self.gamma!r} asks for a choice of gamma, but the kernel "
-                    f"{self.kernel!r} has none."
+                    f"gamma={shown(self.gamma)} asks for a choice of gamma, but the kernel "
+                    f"{shown(self.kernel)} has none."
                 )
-            check_grid("gamma", self.gamma, ("gcv", "scale", "auto"))
+        if has_gamma:
+            check_choice("gamma", self.gamma, ("gcv", "scale", "auto"))
 
     def _lams(self, paths: list[SmoothHingeLasso]) -> list[float]:
         """Values of λ to look at, the largest first: a path that starts with few terms."""
@@ -232,22 +241,4 @@ class IRWLSClassifier(SparseKernelClassifier):
 
 def is_choice(value: Any) -> bool:
     """Whether a parameter is to be chosen: "gcv" or several values."""
-    return (isinstance(value, str) and value == "gcv") or isinstance(
-        value, (list, tuple, np.ndarray)
-    )
-
-
-def check_grid(name: str, value: Any, words: tuple[str, ...]) -> None:
-    """Raise unless the value is one of the words, a positive number or a sequence of them."""
-    if isinstance(value, str) and value in words:
-        return
-    if is_choice(value) and not isinstance(value, str) and np.ndim(value) == 1 and len(value):
-        for each in value:
-            check_positive(f"Every {name}", each)
-        return
-    if not is_number(value):
-        raise ValueError(
-            f"{name} must be a positive number, a sequence of them or "
-            f"{' or '.join(map(repr, words))}; got {value!r}."
-        )
-    check_positive(name, value)
+    return isinstance(value, str) and value == "gcv" or is_sequence(value)

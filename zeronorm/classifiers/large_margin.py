@@ -24,7 +24,7 @@ from sklearn.utils import check_array, check_random_state
 from zeronorm.base.classifier import KernelClassifier
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import Learned, TrainingRows
-from zeronorm.checks import check_integer, check_terms
+from zeronorm.checks import check_integer, check_terms, shown
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
 from zeronorm.learned.learner import VectorLearner, check_learnable, class_centres, learn_vectors
@@ -96,7 +96,8 @@ KernelExpansion, default="greedy"
     n_iter_ : int
         Steps with all the vectors.
     history_ : dict of ndarray
-        For every stage: "terms", "rows" and "objective" (with the hinge rounded off, which is
+        For every stage: "terms", "rows", "fall" (by which share of the objective each of the last
+        steps still lowered it, zero at rest) and "objective" (with the hinge rounded off, which is
         less; the costs of a sample stand for all rows).
     n_features_in_ : int
         Number of features seen in ``fit``.
@@ -140,17 +141,17 @@ KernelExpansion, default="greedy"
         if isinstance(self.init, str) and self.init not in ("greedy", "kmeans"):
             raise ValueError(
                 "init must be 'greedy', 'kmeans', an array of vectors, a fitted classifier or a "
-                f"KernelExpansion; got {self.init!r}."
+                f"KernelExpansion; got {shown(self.init)}."
             )
 
     def _check_learn_gamma(self) -> None:
         if isinstance(self.learn_gamma, str) and self.learn_gamma != "metric":
             raise ValueError(
-                f"learn_gamma must be True, False or 'metric'; got {self.learn_gamma!r}."
+                f"learn_gamma must be True, False or 'metric'; got {shown(self.learn_gamma)}."
             )
         if self.learn_gamma == "metric" and self.kernel != "rbf":
             raise ValueError(
-                f"learn_gamma='metric' is for kernel='rbf' only; kernel is {self.kernel!r}."
+                f"learn_gamma='metric' is for kernel='rbf' only; kernel is {shown(self.kernel)}."
             )
 
     def _make_kernel(self, X: Any, sample_weight: np.ndarray | None) -> Kernel:

@@ -22,7 +22,7 @@ from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.sampling import stratified_rows
 from zeronorm.base.training_set import ChosenTerms, TrainingProblem, TrainingRows, gap_warning
-from zeronorm.checks import check_integer, check_terms
+from zeronorm.checks import check_integer, check_terms, shown
 from zeronorm.learned.prototypes import RIDGE, LargeMargin
 
 #: Vectors are drawn among all rows up to this many, and so many for each vector, if that is more.
@@ -115,7 +115,7 @@ class ReducedSVC(SparseKernelClassifier):
     def _check_candidates(self) -> None:
         check_integer("n_terms", self.n_terms, least=1)
         if not isinstance(self.modified, (bool, np.bool_)):
-            raise ValueError(f"modified must be True or False; got {self.modified!r}.")
+            raise ValueError(f"modified must be True or False; got {shown(self.modified)}.")
 
     def _training_rows(
         self, X: Any, y: np.ndarray, sample_weight: Any

@@ -8,7 +8,8 @@ the training data (``learned/path.py``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +24,7 @@ from zeronorm.learned.choice import Choice
 from zeronorm.learned.criteria import CLASSES, Criterion
 from zeronorm.learned.losses import SQUARED_HINGE, RowLoss
 from zeronorm.learned.machine import LearnedMachine
+from zeronorm.learned.scoring import HeldOutClassifier
 
 
 @with_parameters
@@ -61,15 +63,26 @@ class SparseSVC(LearnedMachine, KernelClassifier):
         rows are fewer than features there is not both it and a metric, unless both are asked for.
     max_features : int, optional
         Most features that the model may use; there is a metric then.
+    vectors : {"free", "inside", "rows"}, default="free"
+        Where the learned vectors may be. "free": anywhere, also where no row could be. "inside":
+        every feature of a vector stays within the range of the training rows. "rows": the vectors
+        end on training rows (``support_``), each on another one, and all else is learned again;
+        models are chosen by what they are worth there. What that costs in error is in Notes.
     rule : {"loss", "one_se", "paired_se", "best"}, default="loss"
         Which size to keep. "loss": the smallest whose loss on held-out rows, the cross-entropy in
         bits and twice the error, is within a quarter of a standard error of the lowest, fold by
         fold. "one_se": the smallest within one standard error of the lowest error; "paired_se":
         within one standard error of the fold-by-fold difference from it; "best": that with the
         lowest error.
+    scoring : str or callable, optional
+        What to choose by instead of this loss: a scorer of scikit-learn, by name or as
+        :func:`~sklearn.metrics.make_scorer` makes it. ``rule`` then goes by the score ("loss":
+        within a quarter of a standard error of the best), and so does ``score``. Probabilities that
+        it asks for are calibrated on the rows that are scored.
     cv : int, splitter or iterable of splits, default=5
         Number of folds, or how to split, as in :class:`~sklearn.model_selection.GridSearchCV`. Of
-        at most 500 rows a number of folds is drawn twice.
+        at most 500 rows a number of folds is drawn twice. Splitters of groups have them from
+        ``fit(X, y, groups=...)``.
     class_weight : dict or "balanced", optional
         Factor of C for each class.
     tol : float, default=1e-4
@@ -100,7 +113,8 @@ class SparseSVC(LearnedMachine, KernelClassifier):
     path_ : dict of ndarray
         What cross-validation found, for every size: "terms" (a linear part included), "error" (the
         lowest of the settings tried), its "standard_error", and what it was reached with: "C",
-        "gamma" (to begin with), "metric", "linear". Empty if nothing was to choose.
+        "gamma" (to begin with), "metric", "linear". With ``scoring`` also the "score", by which the
+        setting of a size was chosen, and "score_standard_error". Empty if nothing was to choose.
     C_, gamma_ : float
         The cost, and the width; the mean of all widths if every feature has its own.
     metric_ : ndarray of shape (n_features,)
@@ -116,6 +130,8 @@ class SparseSVC(LearnedMachine, KernelClassifier):
         Number of kernel terms; none is legal where there is a linear part.
     support_vectors_ : ndarray of shape (n_terms, n_features)
         The learned vectors.
+    support_ : ndarray of shape (n_terms,)
+        Indices of the training rows that the vectors are, with ``vectors="rows"``.
     dual_coef_ : ndarray of shape (n_outputs, n_terms)
         Coefficients, with plain signs: positive favours the class of the output.
     intercept_ : ndarray of shape (n_outputs,)
@@ -127,7 +143,9 @@ class SparseSVC(LearnedMachine, KernelClassifier):
     n_iter_ : int
         Steps with all the vectors in the final fit.
     history_ : dict of ndarray
-        "terms", "rows" and "objective" of every stage of the final fit.
+        "terms", "rows" and "objective" of every stage of the final fit, and "fall": by which share
+        of it each of the last steps still lowered the objective, zero at rest. Where more steps
+        would matter a ``ConvergenceWarning`` says so.
     n_features_in_ : int
         Number of features seen in ``fit``.
 
@@ -174,6 +192,9 @@ class SparseSVC(LearnedMachine, KernelClassifier):
 
     def _criterion(self, training: Any) -> Criterion:
         return CLASSES
+
+    def _answers(self, training: Any, truth: np.ndarray) -> Callable[..., Any]:
+        return partial(HeldOutClassifier, np.unique(truth))
 
     def _store_choice(self, choice: Choice) -> None:
         self.calibration_ = choice.calibration

@@ -30,7 +30,7 @@ from zeronorm.base.outputs import join_certified, join_reweighted, share_terms
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.sampling import stratified_rows
 from zeronorm.base.training_set import ChosenTerms, TrainingProblem
-from zeronorm.checks import check_integer, check_not_negative
+from zeronorm.checks import check_integer, check_not_negative, shown
 from zeronorm.solvers.linear_programs.hinge_lp import HingeLP, solve_largest_coefficient
 from zeronorm.solvers.reweighting.loop import Penalty, reweight
 from zeronorm.solvers.reweighting.weighted_hinge import HingeRidge
@@ -159,14 +159,14 @@ class ZeroNormSVC(SparseKernelClassifier):
         super()._check_parameters()
         check_integer("max_iter", self.max_iter, least=1)
         if not isinstance(self.variant, str) or self.variant not in ("A", "B", "W"):
-            raise ValueError(f"variant must be 'A', 'B' or 'W'; got {self.variant!r}.")
+            raise ValueError(f"variant must be 'A', 'B' or 'W'; got {shown(self.variant)}.")
         if self.p != np.inf:
             check_not_negative("p", self.p)
             largest = 2 if self.variant == "A" else 1
             if self.p > largest:
                 raise ValueError(
-                    f"p must lie between 0 and {largest} for variant {self.variant!r}, or be "
-                    f"numpy.inf; got {self.p!r}."
+                    f"p must lie between 0 and {largest} for variant {shown(self.variant)}, or be "
+                    f"numpy.inf; got {shown(self.p)}."
                 )
         check_not_negative("rkhs_weight", self.rkhs_weight)
         if self.rkhs_weight > 0 and (self.variant != "A" or self.p == np.inf):

@@ -17,7 +17,9 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from zeronorm.checks import all_or_nothing, check_integer, is_integer
+from zeronorm.base.fitting import all_or_nothing
+from zeronorm.base.training_set import Learned
+from zeronorm.checks import check_integer, is_integer
 from zeronorm.dask.blocks import Blocks, check_rows, is_array, is_collection
 from zeronorm.dask.rows import AllRows, Facts, Target, find_facts, take_sample
 from zeronorm.learned.machine import LearnedMachine
@@ -35,7 +37,7 @@ class OnDask(LearnedMachine):
     _local: ClassVar[type]
     _target: ClassVar[Target]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
         """Learn from all blocks.
 
         Parameters
@@ -48,11 +50,18 @@ class OnDask(LearnedMachine):
             dataframe, cut into the same blocks as X.
         sample_weight : Dask array or series of shape (n_samples,), optional
             Non-negative weight of each row; it multiplies C.
+        **params : dict
+            None: ``groups`` and other metadata of rows would have to be sampled with them.
 
         Returns
         -------
         self
         """
+        if params:
+            raise TypeError(
+                f"{type(self).__name__}.fit takes X, y and sample_weight; {', '.join(params)} "
+                f"would have to be sampled with the rows. {self._local.__name__} takes groups."
+            )
         with all_or_nothing(self):
             self._check_parameters()
             check_integer("sample_rows", self.sample_rows, least=FEWEST_ROWS)
@@ -83,6 +92,10 @@ class OnDask(LearnedMachine):
             coding = self._coding(found, facts)
             training.everywhere = AllRows(client, blocks, facts.n_rows, coding)
         return found
+
+    def _store_learned(self, learned: Learned) -> None:
+        learned.support = None  # numbers of rows of a sample
+        super()._store_learned(learned)
 
     def _coding(self, found: Any, facts: Facts) -> Any:
         """How rows of a block become training rows, from those of the sample."""
@@ -120,10 +133,18 @@ class OnDask(LearnedMachine):
                 setattr(local, name, value)
         return local
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy, or R² of a regressor, on Dask collections or rows in memory."""
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
+        """Return the accuracy, or R² of a regressor, on Dask collections or rows in memory.
+
+        With ``scoring`` it is that score, of rows in memory only.
+        """
         if not is_collection(X):
-            return super().score(X, y, sample_weight)
+            return super().score(X, y, sample_weight, **params)
+        if self.scoring is not None or params:
+            raise ValueError(
+                "A scorer takes rows in memory: give X.compute() and y.compute(), or take scores "
+                "of what predict returns."
+            )
         predicted, truth = self.predict(X), _as_array(y)
         if predicted.ndim < truth.ndim:
             truth = truth[:, 0]

@@ -34,9 +34,9 @@ class DaskSparseSVC(OnDask, SparseSVC):
     n_terms, C, kernel, degree, gamma, coef0, metric, linear, max_features, rule, cv, class_weight
         As in :class:`~zeronorm.SparseSVC`. C is the cost of each of all rows. ``gamma="scale"`` is
         that of the sample. ``cv`` must not be a list of splits if rows are sampled.
-    tol, max_iter, n_init, random_state, n_jobs, device, verbose
+    vectors, scoring, tol, max_iter, n_init, random_state, n_jobs, device, verbose
         As in :class:`~zeronorm.SparseSVC`. ``n_jobs`` and ``device`` are those of the client's
-        machine.
+        machine. With ``vectors="rows"`` vectors are rows of the sample; there is no ``support_``.
 
     Attributes
     ----------

@@ -30,7 +30,7 @@ class DaskSparseSVR(OnDask, SparseSVR):
         SparseSVR finds on them.
     n_terms, C, epsilon, loss, kernel, degree, gamma, coef0, metric, linear, max_features, rule, cv
         As in :class:`~zeronorm.SparseSVR`. The spread of the target is that of the sample.
-    tol, max_iter, n_init, random_state, n_jobs, device, verbose
+    vectors, scoring, tol, max_iter, n_init, random_state, n_jobs, device, verbose
         As in :class:`~zeronorm.SparseSVR`.
 
     Attributes

@@ -26,12 +26,13 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
+from zeronorm.base.fitting import fitting
 from zeronorm.base.machine import KernelMachine, warn_of
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.placement import validated_rows
 from zeronorm.base.targets import NumericRows
 from zeronorm.base.training_set import Learned, check_cost, learned_expansion
-from zeronorm.checks import all_or_nothing, check_integer, check_terms, is_integer
+from zeronorm.checks import check_integer, check_terms
 from zeronorm.decisions import Scores
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.final import fit_setting
@@ -99,7 +100,7 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelM
     n_iter_ : int
         Steps in which all the vectors moved.
     history_ : dict of ndarray
-        "terms", "rows" and "objective" of every stage.
+        "terms", "rows", "objective" and "fall" of every stage, as in ``SparseSVC``.
     n_features_in_ : int
         Number of features seen in ``fit``.
 
@@ -141,10 +142,7 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelM
         check_learnable(self.kernel)
         check_integer("n_components", self.n_components, least=1)
         check_integer("max_iter", self.max_iter, least=1)
-        if not self._chooses_terms():
-            if not is_integer(self.n_terms):
-                raise ValueError(f"n_terms must be 'auto' or an integer; got {self.n_terms!r}.")
-            check_integer("n_terms", self.n_terms, least=1)
+        check_integer("n_terms", self.n_terms, least=1, words=("auto",))
 
     def _chooses_terms(self) -> bool:
         return isinstance(self.n_terms, str) and self.n_terms == "auto"
@@ -163,7 +161,7 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelM
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self, X):
             self._check_parameters()
             X = validated_rows(self, X)
             if X.shape[0] < 2:

@@ -25,7 +25,6 @@ which is the paper's implementation B (10) instead of A. What it does differentl
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -37,11 +36,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base.candidates import check_candidates, most_candidates
 from zeronorm.base.documented import Documented
+from zeronorm.base.fitting import fitting
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.outputs import change_warning
 from zeronorm.base.parameters import with_parameters
-from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_number
+from zeronorm.base.scales import hint_at_scales
+from zeronorm.checks import check_integer, check_positive, is_number, shown
 from zeronorm.decisions import Density
+from zeronorm.exceptions import warn
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
 from zeronorm.solvers.mixture.kernel_mixture import KernelMixture, climb, log_density, log_height
@@ -175,17 +177,18 @@ class SparseKernelDensity(DensityMixin, Documented, BaseEstimator):
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self, X):
             self._check_parameters()
             X = validate_data(self, X, dtype=np.float64)
             weight = check_sample_weight(sample_weight, len(X))
+            hint_at_scales(self, X)
             result = self._fit(X, weight)
         if_stuck = "Rounding allows no further: take a larger tol."
         warning = change_warning(
             [result], self.tol, "SparseKernelDensity", kind="gap", if_stuck=if_stuck
         )
         if warning is not None:
-            warnings.warn(warning, ConvergenceWarning, stacklevel=2)
+            warn(warning, ConvergenceWarning)
         return self
 
     def _check_parameters(self) -> None:
@@ -193,7 +196,7 @@ class SparseKernelDensity(DensityMixin, Documented, BaseEstimator):
         if not is_name and not (is_number(self.bandwidth) and self.bandwidth > 0):
             raise ValueError(
                 "bandwidth must be 'cv', 'scott', 'silverman' or a positive number; got "
-                f"{self.bandwidth!r}."
+                f"{shown(self.bandwidth)}."
             )
         check_positive("C", self.C)
         if not SMALLEST_C <= float(self.C) <= LARGEST_C:

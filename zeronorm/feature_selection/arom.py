@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.utils import Tags
 
 from zeronorm.base.parameters import with_parameters
-from zeronorm.checks import check_integer, check_positive, is_integer
+from zeronorm.checks import check_integer, check_positive, is_integer, shown
 from zeronorm.feature_selection.base import LinearSelector, check_finite, gap_warning
 from zeronorm.feature_selection.tasks import TASKS, NumberTask, task_of
 from zeronorm.solvers.elimination.arom import eliminate
@@ -139,15 +139,15 @@ class AROMSelector(LinearSelector):
         check_integer("max_iter", self.max_iter, least=1)
         norm, slack_norm, multi_class = self.norm, self.slack_norm, self.multi_class
         if not isinstance(norm, str) or norm not in ("l1", "l2", "auto"):
-            raise ValueError(f"norm must be 'l2', 'l1' or 'auto'; got {norm!r}.")
+            raise ValueError(f"norm must be 'l2', 'l1' or 'auto'; got {shown(norm)}.")
         if not isinstance(self.task, str) or self.task not in TASKS:
-            raise ValueError(f"task must be one of {', '.join(TASKS)}; got {self.task!r}.")
+            raise ValueError(f"task must be one of {', '.join(TASKS)}; got {shown(self.task)}.")
         if not isinstance(multi_class, str) or multi_class not in ("ovr", "joint"):
-            raise ValueError(f"multi_class must be 'ovr' or 'joint'; got {multi_class!r}.")
+            raise ValueError(f"multi_class must be 'ovr' or 'joint'; got {shown(multi_class)}.")
         if not (isinstance(slack_norm, str) or is_integer(slack_norm)) or (
             slack_norm not in ("auto", 0, 1, 2)
         ):
-            raise ValueError(f"slack_norm must be 'auto', 0, 1 or 2; got {slack_norm!r}.")
+            raise ValueError(f"slack_norm must be 'auto', 0, 1 or 2; got {shown(slack_norm)}.")
         if norm == "l1" and slack_norm == 2:
             raise ValueError(
                 "slack_norm=2 makes the rounds quadratic, norm='l1' makes them linear programs; "
@@ -178,8 +178,8 @@ class AROMSelector(LinearSelector):
             if self.slack_norm not in allowed:
                 raise ValueError(
                     "Numbers are predicted with squared slacks (slack_norm=2) and norm='l2', or "
-                    f"with the slacks themselves (1) and norm='l1'; got {self.slack_norm!r} and "
-                    f"{self.norm!r}."
+                    f"with the slacks themselves (1) and norm='l1'; got "
+                    f"{shown(self.slack_norm)} and {shown(self.norm)}."
                 )
         return task
 
@@ -202,7 +202,8 @@ class AROMSelector(LinearSelector):
             kind = HingeSlack
         elif self.multi_class == "joint" and targets.shape[1] > 1:
             kind = JointSquaredSlack
-        return kind(columns, targets, np.full(columns.n_rows, float(self.C)))
+        cost = np.full(columns.n_rows, float(self.C))
+        return kind(columns, targets, cost if columns.weight is None else cost * columns.weight)
 
     def _rank(self, columns: Columns, targets: np.ndarray, stop_at: int | None) -> Selection:
         result = eliminate(

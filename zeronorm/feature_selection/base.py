@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABCMeta, abstractmethod
 from dataclasses import field
 from typing import Any, ClassVar
@@ -16,8 +15,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base.documented import Documented
+from zeronorm.base.fitting import fitting
 from zeronorm.base.parameters import with_parameters
-from zeronorm.checks import all_or_nothing, check_integer, check_positive, check_share, is_integer
+from zeronorm.checks import check_integer, check_positive, check_share, is_integer, shown
+from zeronorm.exceptions import warn
 from zeronorm.feature_selection.sizes import cross_validated_sizes
 from zeronorm.feature_selection.tasks import ClassTask, task_of
 from zeronorm.model_selection import chosen
@@ -62,8 +63,8 @@ class LinearSelector(SelectorMixin, Documented, BaseEstimator, metaclass=ABCMeta
             check_share("n_features_to_select, as a share of the features,", value)
         elif value is not None and not (isinstance(value, str) and value == "auto"):
             raise ValueError(
-                "n_features_to_select must be None, 'auto', an integer of at least 1, or a share "
-                f"of the features above 0 and at most 1; got {value!r}."
+                "n_features_to_select must be None, 'auto', an integer of at least 1, or a number "
+                f"above 0 and at most 1, the share of the features; got {shown(value)}."
             )
 
     def fit(self, X: Any, y: Any) -> Any:
@@ -81,7 +82,7 @@ class LinearSelector(SelectorMixin, Documented, BaseEstimator, metaclass=ABCMeta
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self, X):
             self._check_parameters()
             options = {"accept_sparse": ("csr", "csc"), "dtype": np.float64}
             X, y = validate_data(self, X, y, **options, **self._target_options())
@@ -99,7 +100,7 @@ class LinearSelector(SelectorMixin, Documented, BaseEstimator, metaclass=ABCMeta
             self.n_iter_, self.history_ = selection.n_iter, selection.arrays()
             if selection.warning is not None:
                 message = f"{type(self).__name__} {selection.warning}"
-                warnings.warn(message, ConvergenceWarning, stacklevel=2)
+                warn(message, ConvergenceWarning)
         return self
 
     def _target_options(self) -> dict[str, Any]:
@@ -139,6 +140,7 @@ class LinearSelector(SelectorMixin, Documented, BaseEstimator, metaclass=ABCMeta
         targets: np.ndarray,
         wanted: int | None,
         multiplicity: np.ndarray | None = None,
+        weight: np.ndarray | None = None,
     ) -> Selection:
         """Rank the columns that vary and are not equal to an earlier one; the others come last.
 
@@ -146,7 +148,7 @@ class LinearSelector(SelectorMixin, Documented, BaseEstimator, metaclass=ABCMeta
         """
         # What overflows is found by the checks, which raise ValueError.
         with np.errstate(all="ignore"):
-            columns = Columns(X, multiplicity)
+            columns = Columns(X, multiplicity, weight)
             n_columns, varies = columns.n_columns, columns.deviations > 0
             check_finite(columns.deviations @ columns.deviations)
             usable = varies & (first_equal_column(columns) == np.arange(n_columns))

@@ -11,7 +11,6 @@ Zero-norm on the slacks (section 3.2, q = 0): ``slack_norm=0``.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import field
 from typing import Any
 
@@ -25,13 +24,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base.checked import CheckedLinear
 from zeronorm.base.documented import Documented
+from zeronorm.base.fitting import fitting
 from zeronorm.base.guard import guessing_message
-from zeronorm.base.labels import class_codes, signed_targets
+from zeronorm.base.labels import check_sample_weight, class_codes, signed_targets
 from zeronorm.base.parameters import with_parameters
-from zeronorm.checks import all_or_nothing, check_integer
+from zeronorm.base.sampling import splits_among
+from zeronorm.base.training_set import check_cost
+from zeronorm.checks import check_integer, is_integer, shown
 from zeronorm.decisions import Classes
 from zeronorm.decisions import check_finite as check_values
-from zeronorm.exceptions import PoorFitWarning
+from zeronorm.exceptions import PoorFitWarning, warn
 from zeronorm.expansion import KernelExpansion
 from zeronorm.feature_selection.arom import AROMSelector
 from zeronorm.feature_selection.base import check_finite, gap_warning
@@ -151,12 +153,12 @@ class AROMClassifier(ClassifierMixin, Documented, BaseEstimator):
     def _check_parameters(self) -> None:
         self._selector()._check_parameters()
         if not isinstance(self.kernel, str) or self.kernel not in ("linear", "poly"):
-            raise ValueError(f"kernel must be 'linear' or 'poly'; got {self.kernel!r}.")
+            raise ValueError(f"kernel must be 'linear' or 'poly'; got {shown(self.kernel)}.")
         check_integer("degree", self.degree, least=1)
         if self.kernel == "poly" and self.norm == "l1":
             raise ValueError("kernel='poly' needs norm='l2': linear programs know no kernels.")
 
-    def fit(self, X: Any, y: Any) -> AROMClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AROMClassifier:
         """Select features, and fit the classifier on them.
 
         Parameters
@@ -165,39 +167,52 @@ class AROMClassifier(ClassifierMixin, Documented, BaseEstimator):
             Training rows. Standardise them first, unless their units mean something.
         y : array-like of shape (n_samples,)
             Class labels, two or more classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weight of each row; it multiplies C.
 
         Returns
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self, X):
             self._check_parameters()
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
             check_classification_targets(y)
-            self._fit(X, y)
-            fitted = CheckedLinear(self, X, y)
+            weight, selector = None, self._selector()
+            if sample_weight is not None:
+                weight = check_sample_weight(sample_weight, X.shape[0])
+                rows = np.flatnonzero(weight)
+                X, y, weight = X[rows], y[rows], weight[rows]
+                check_cost(self.C * weight)
+                if not (is_integer(self.cv) or hasattr(self.cv, "split")):
+                    selector.cv = splits_among(self.cv, rows)
+            self._fit(X, y, weight, selector)
+            fitted = CheckedLinear(self, X, y, weight)
             doubt = guessing_message(type(self).__name__, fitted, self.classes_)
         if doubt is not None:
-            warnings.warn(doubt, PoorFitWarning, stacklevel=2)
+            warn(doubt, PoorFitWarning)
         return self
 
-    def _fit(self, X: Any, y: np.ndarray) -> None:
+    def _fit(
+        self, X: Any, y: np.ndarray, weight: np.ndarray | None, selector: AROMSelector
+    ) -> None:
         self.classes_, codes = class_codes(y)
         values, powers = self._terms(X)
         for name in ("cv_results_", "support_", "powers_"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        selector, targets = self._selector(), signed_targets(codes, len(self.classes_))
-        wanted, n_terms = selector._wanted(values, ClassTask(self.classes_, codes)), values.shape[1]
+        targets = signed_targets(codes, len(self.classes_))
+        task, n_terms = ClassTask(self.classes_, codes, weight), values.shape[1]
+        wanted = selector._wanted(values, task)
         if hasattr(selector, "cv_results_"):
             self.cv_results_ = selector.cv_results_
         multiplicity = np.ones(n_terms) if powers is None else multiplicities(powers)
         selection = Selection(np.arange(n_terms), n_terms, np.ones(n_terms))
         if wanted != n_terms:
-            selection = selector._select(values, targets, wanted, multiplicity)
+            selection = selector._select(values, targets, wanted, multiplicity, weight)
         chosen = np.sort(selection.order[: selection.count])
         scaling = np.ones(len(chosen)) if powers is None else selection.scaling[chosen]
         with np.errstate(all="ignore"):
-            columns = Columns(values[:, chosen], multiplicity[chosen])
+            columns = Columns(values[:, chosen], multiplicity[chosen], weight)
             coef, intercept, gap = fit_scaled(selector, columns, targets, scaling)
         check_finite(np.concatenate([coef.ravel(), intercept]))
         if powers is None:
@@ -211,7 +226,7 @@ class AROMClassifier(ClassifierMixin, Documented, BaseEstimator):
         self.n_iter_, self.history_ = selection.n_iter, selection.arrays()
         warning = selection.warning or gap_warning(gap)
         if warning is not None:
-            warnings.warn(f"AROMClassifier {warning}", ConvergenceWarning, stacklevel=3)
+            warn(f"AROMClassifier {warning}", ConvergenceWarning)
 
     def _terms(self, X: Any) -> tuple[Any, np.ndarray | None]:
         """Features to choose from, and their exponents where they are products."""
@@ -297,7 +312,8 @@ def fit_scaled(
     used = (scaling > 0) & (columns.deviations > 0)
     if not used.any():
         # Nothing varies: the commonest class, or no class against the rest.
-        return coef, np.sign(targets.sum(axis=0)), 0.0
+        totals = targets.sum(axis=0) if columns.weight is None else columns.weight @ targets
+        return coef, np.sign(totals), 0.0
     columns.keep(used)
     problem = selector._problem(columns, targets)
     found = fit_once(problem, scaling[used], count_slacks=selector.slack_norm == 0)

@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.svm import SVC
 
+from zeronorm.exceptions import warn
 from zeronorm.model_selection import standard_error
 
 #: Most iterations of libsvm for one SVM, a few hundred times what standardised features need. Its
@@ -89,7 +90,8 @@ def _scores(
     sizes: Sequence[int],
 ) -> tuple[list[float], int]:
     selector._task_kind = type(task)
-    order = selector._select(X[train], task.targets(train), min(sizes)).order
+    weight = task.weight_of(train)
+    order = selector._select(X[train], task.targets(train), min(sizes), weight=weight).order
     subsets = [np.sort(order[:size]) for size in sizes]
     return task.scores(X, train, test, subsets, selector.C)
 
@@ -101,6 +103,8 @@ def svm_accuracies(
     codes_test: np.ndarray,
     subsets: Sequence[np.ndarray],
     C: float,
+    weight: np.ndarray | None = None,
+    weight_test: np.ndarray | None = None,
 ) -> tuple[list[float], int]:
     """Accuracy on test rows of a linear SVM on each subset of the features.
 
@@ -114,7 +118,7 @@ def svm_accuracies(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # counted instead
             try:
-                classifier.fit(X[:, chosen], codes)
+                classifier.fit(X[:, chosen], codes, weight)
             except ValueError as error:
                 if "not finite" not in str(error):
                     raise  # scikit-learn says what it is, 64-bit sparse indices for instance
@@ -123,17 +127,17 @@ def svm_accuracies(
                     f"{error} Or give the number of features."
                 ) from error
         n_unfinished += classifier.fit_status_
-        found.append(float(np.mean(classifier.predict(X_test[:, chosen]) == codes_test)))
+        is_right = classifier.predict(X_test[:, chosen]) == codes_test
+        found.append(float(np.average(is_right, weights=weight_test)))
     return found, n_unfinished
 
 
 def warn_of_unfinished(count: int, total: int) -> None:
     """Warn if some of the SVMs that judge the numbers of features are not what they should be."""
     if count:
-        warnings.warn(
+        warn(
             f"{count} of the {total} linear SVMs that judge the numbers of features stopped after "
             f"{MOST_ITERATIONS} iterations of libsvm. Standardise the features, or take a smaller "
             "C.",
             ConvergenceWarning,
-            stacklevel=2,
         )

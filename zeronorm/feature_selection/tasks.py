@@ -24,10 +24,15 @@ TASKS = ("auto", "classification", "regression")
 
 @dataclass(frozen=True)
 class ClassTask:
-    """One class for each row; ``labels`` are class numbers."""
+    """One class for each row; ``labels`` are class numbers, ``weight`` what each row counts."""
 
     classes: np.ndarray
     labels: np.ndarray
+    weight: np.ndarray | None = None
+
+    def weight_of(self, rows: Any) -> np.ndarray | None:
+        """Return the weights of some rows, None where all count alike."""
+        return None if self.weight is None else self.weight[rows]
 
     def targets(self, rows: Any = slice(None)) -> np.ndarray:
         """Return signed targets of some rows: of the classes that are among them."""
@@ -43,8 +48,9 @@ class ClassTask:
         self, X: Any, train: np.ndarray, test: np.ndarray, subsets: Sequence[np.ndarray], C: float
     ) -> tuple[list[float], int]:
         """Accuracy of a linear SVM on each subset of features, and how many were not solved."""
-        labels = self.labels
-        return svm_accuracies(X[train], labels[train], X[test], labels[test], subsets, C)
+        rows = [(X[part], self.labels[part]) for part in (train, test)]
+        weights = self.weight_of(train), self.weight_of(test)
+        return svm_accuracies(*rows[0], *rows[1], subsets, C, *weights)
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,9 @@ class LabelTask:
     """Several labels for each row: a table of zeros and ones, of which each column is a problem."""
 
     labels: np.ndarray
+
+    def weight_of(self, rows: Any) -> None:
+        """Return None: all rows count alike."""
 
     def targets(self, rows: Any = slice(None)) -> np.ndarray:
         """Return signed targets of some rows: of the labels that vary among them."""
@@ -85,6 +94,9 @@ class NumberTask:
     """Numbers (n x targets) to predict."""
 
     labels: np.ndarray
+
+    def weight_of(self, rows: Any) -> None:
+        """Return None: all rows count alike."""
 
     def targets(self, rows: Any = slice(None)) -> np.ndarray:
         """Return the numbers of some rows, with a mean of zero and a spread of one."""

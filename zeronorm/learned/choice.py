@@ -23,6 +23,7 @@ from zeronorm.learned.path import (
     Judged,
     Path,
 )
+from zeronorm.learned.scoring import Scoring, best_score
 from zeronorm.learned.settings import C_VALUES, Setting, costs_of, kernels_of, widths_of
 from zeronorm.learned.span import Span, may_be_linear
 from zeronorm.learned.stand_in import far_behind, judge_landmarks
@@ -102,6 +103,7 @@ def choose(
     max_features: int | None,
     update: Callable[[float, str], Any],
     criterion: Criterion = CLASSES,
+    scoring: Scoring | None = None,
 ) -> Choice:
     """Choose a setting and a size by cross-validation, or by rows held back where rows are many.
 
@@ -129,6 +131,8 @@ def choose(
         Takes the share that is done, and a text.
     criterion : Criterion
         What models are judged by.
+    scoring : Scoring, optional
+        A score to choose by instead of its loss.
     """
     training = training.compact()
     units = Units.of(training)
@@ -137,25 +141,26 @@ def choose(
     def race(settings: list[Setting], size: int | None, most: int = 0) -> Choice:
         # Many rows say enough of what is best without a tube: of several losses the first.
         some = [one for one in settings if one.loss == settings[0].loss]
-        runners = Race(training, units, some, random, dtype, criterion, max_steps=max_steps)
+        judges = criterion, scoring
+        runners = Race(training, units, some, random, dtype, *judges, max_steps=max_steps)
         return _by_batches(runners, size, most, max_features, update)
 
     # Rows held back cannot say what splits that are given are there to say.
     may_race = is_integer(cv)
     if size is not None and needs_batches(training, size) and (may_race or len(settings) == 1):
         return race(settings, size)
-    folds = make_folds(training, units, cv, random, dtype, criterion)
+    folds = make_folds(training, units, cv, random, dtype, criterion, scoring)
     if found := Span.turn(training):
         rows = Units.of(found[1]).rows(found[1], slice(None), dtype)
         folds.turned = folds.with_rows(rows)
     path = Path(folds, units, n_jobs)
     path.judged.repeats = folds.repeats
-    n_outputs = training.targets.shape[1]
+    path.judged.best_score = best_score(scoring)
+    n_outputs, doubt = training.targets.shape[1], None
     if size is not None:
         path.most = size
         settings = [one for one in settings if not one.linear or size >= n_outputs] or settings
         _fixed_size(path, settings, size, n_outputs, update)
-        doubt = None
         kept = path.judged.best[max(path.judged.best)][0]
     else:
         update(0.0, "what an SVM reaches")
@@ -170,7 +175,8 @@ def choose(
         if _growing(path, settings, float(stand_in.mean.min()), update) and may_race:
             return race(settings, None, most)
         kept = path.judged.chosen(rule)
-        doubt = far_behind(path.judged, kept, stand_in, criterion)
+        if scoring is None:  # else a higher error may be what is wanted
+            doubt = far_behind(path.judged, kept, stand_in, criterion)
     judged = path.judged
     setting, total = judged.settings[kept], judged.sizes[kept]
     _, values, starts = judged.best[total]

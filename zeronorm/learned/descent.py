@@ -31,7 +31,7 @@ from zeronorm.learned.coefficients import EVEN, solve_coefficients
 from zeronorm.learned.joint import JointModels, Parameters
 from zeronorm.learned.kernel_sets import factors, products_with_rows, sums_over_rows
 from zeronorm.learned.stochastic import BatchProblem
-from zeronorm.solvers.lbfgs import minimise_together
+from zeronorm.solvers.lbfgs import Bounds, minimise_together
 
 #: Steps after which the scaling is made anew, and steps of the coefficients alone before it.
 REFRESH, AHEAD = 50, 6
@@ -64,6 +64,7 @@ def descend(models: JointModels, *, max_steps: int, tolerance: float) -> np.ndar
             scaling.start(),
             max_steps=min(REFRESH, left),
             tolerance=tolerance,
+            bounds=scaling.bounds(),
         )
         models.parameters.put(active, scaling.parameters(done.points, np.arange(len(active))))
         fall = 1.0 - done.values / np.maximum(models.values[active], np.finfo(float).tiny)
@@ -204,6 +205,25 @@ class Scaling:
             parts.append(parameters.linear / self.linear[:, :, None])
         parts += [parameters.vectors / self.vectors, parameters.log_widths / self.log_widths]
         return self._flat(parts)
+
+    def bounds(self) -> Bounds | None:
+        """Return the bounds of the variables, where vectors have to stay in a box."""
+        box, vectors = self.models.rows.box, self.models.parameters.vectors
+        if box is None:
+            return None
+        xp, (count, m, d) = namespace(vectors), vectors.shape
+        end = self.n_variables - self.models.parameters.log_widths.shape[1]
+        ends = []
+        for side, infinite in zip(box, (-np.inf, np.inf), strict=True):
+            bound = zeros((count, self.n_variables), vectors) + infinite
+            bound[:, end - m * d : end] = xp.reshape(side / self.vectors, (count, m * d))
+            ends.append(bound)
+        return Bounds(*ends)
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables of each model."""
+        return self.start().shape[1]
 
     def parameters(self, points: Any, models: np.ndarray) -> Parameters:
         """Return the parameters of some models at these variables."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from zeronorm.arrays import cast, namespace
+from zeronorm.arrays import cast, namespace, take, to_numpy
 from zeronorm.base.sampling import stratified_rows
 from zeronorm.base.training_set import Learned, TrainingRows, gap_warning, rescaled_cost
+from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.choice import precision
 from zeronorm.learned.coefficients import certify
 from zeronorm.learned.descent import descend, grow
@@ -22,6 +25,8 @@ from zeronorm.learned.path import (
     CYCLE_TERMS,
     TOLERANCE,
 )
+from zeronorm.learned.places import move_to_rows
+from zeronorm.learned.resting import HISTORY, Descent
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.span import turned
 from zeronorm.learned.stochastic import (
@@ -30,6 +35,7 @@ from zeronorm.learned.stochastic import (
     descend_in_cycles,
 )
 from zeronorm.learned.units import TrainingSource, Units
+from zeronorm.solvers.lbfgs import within_box
 
 #: Steps of a cycle for each of L-BFGS.
 CYCLES = 3
@@ -87,9 +93,9 @@ def fit_setting(
         models = fit.on_first_sample(size, n_init, max_iter, tol, starts)
         models = fit.with_fewer_features(models, max_features)
         models = fit.on_larger_samples(models, max_iter, tol)
-        return fit.certified(models.parameters, models.used, tol)
+        return fit.certified(models.parameters, models.used, tol, max_iter)
     fit.n_steps = finished.steps
-    return fit.certified(finished.parameters, finished.used, tol)
+    return fit.certified(finished.parameters, finished.used, tol, max_iter)
 
 
 class _Fit:
@@ -98,7 +104,7 @@ class _Fit:
     def __init__(
         self, training: TrainingRows, setting: Setting, random: np.random.RandomState
     ) -> None:
-        self.setting, self.random = setting, random
+        self.setting, self.random, self.given = setting, random, training
         self.span, self.training = turned(training, setting)
         training = self.training
         self.units = Units.of(training)
@@ -106,7 +112,7 @@ class _Fit:
         is_small = len(self.samples) == 1
         self.dtype = np.float64 if is_small else precision(training, [setting])
         self.gamma = self.units.gamma(setting.kernel)
-        self.history: dict[str, list[float]] = {"terms": [], "rows": [], "objective": []}
+        self.history: dict[str, list[float]] = {key: [] for key in HISTORY}
         self.n_steps = 0
         self.warning: str | None = None
 
@@ -128,16 +134,17 @@ class _Fit:
         taken = descend(models, max_steps=steps, tolerance=tolerance)
         best = int(models.values.argmin())
         self.n_steps = int(taken[best])
-        self.record(models.size, len(models.rows), float(models.values[best]))
+        fall = float(models.falls[best])
+        self.record(models.size, len(models.rows), float(models.values[best]), fall)
 
-    def record(self, terms: int, rows: int, objective: float) -> None:
+    def record(self, terms: int, rows: int, objective: float, fall: float = 0.0) -> None:
         """Write a stage into the history; ValueError if it has diverged."""
         if not np.isfinite(objective):
             raise ValueError(
                 "The objective is not finite: the data are too badly scaled for this kernel and C. "
                 "Standardise the features, or take a smaller C."
             )
-        for key, value in (("terms", terms), ("rows", rows), ("objective", objective)):
+        for key, value in zip(HISTORY, (terms, rows, objective, fall), strict=True):
             self.history[key].append(value)
 
     def on_first_sample(
@@ -159,7 +166,7 @@ class _Fit:
             models = models.take(np.argsort(models.values, kind="stable")[:n_init])
         self.advance(models, max_iter, 0.01 * tol)
         models = models.take(np.array([models.values.argmin()]))
-        self.warning = falling_warning(float(models.falls[0]), max_iter)
+        self.warning = falling_warning(models, max_iter)
         return models
 
     def with_fewer_features(self, models: JointModels, max_features: int | None) -> JointModels:
@@ -182,10 +189,31 @@ class _Fit:
             self.advance(models, max(1, max_iter // 2), 0.01 * tol)
         return models
 
-    def certified(self, parameters: Parameters, used: Used | None, tol: float) -> Learned:
+    def on_training_rows(
+        self, parameters: Parameters, used: Used | None, max_iter: int, tol: float
+    ) -> tuple[Parameters, np.ndarray]:
+        """Put the vectors on rows; numbers of these come with the parameters."""
+        models = self.models_on(self.samples[-1], parameters, 1)
+        models.used = used
+        source = TrainingSource(self.training, self.units, self.dtype)
+        steps = max(1, max_iter // 2)
+        rows = move_to_rows(models, source, max_steps=steps, tolerance=0.01 * tol)
+        self.record(models.size, len(models.rows), float(models.values[0]), float(models.falls[0]))
+        return models.parameters, rows
+
+    def certified(
+        self, parameters: Parameters, used: Used | None, tol: float, max_iter: int
+    ) -> Learned:
         """Solve the coefficients on all rows, and put the model together."""
+        rows = None
+        if self.training.ends_on_rows and parameters.vectors.shape[1]:
+            parameters, rows = self.on_training_rows(parameters, used, max_iter, tol)
         source = TrainingSource(self.training, self.units)
         exact = _of_type(parameters, np.float64)
+        if rows is not None:
+            exact = replace(exact, vectors=source.take(rows).dense(slice(None))[None, :, :])
+        elif box := self.units.own_box(np.float64, source.like):
+            exact = replace(exact, vectors=within_box(exact.vectors, *box))
         costs = self.setting.C * self.training.cost[None]
         gammas = np.array([self.gamma])
         final = JointModels(source, self.setting.form, costs, gammas, exact, used)
@@ -198,23 +226,34 @@ class _Fit:
         expansion = self.units.expansion(final, 0, objective)
         if self.span is not None:
             expansion = self.span.back(expansion)
+        support = None
+        if rows is not None:
+            rows = rows[to_numpy(final.coef())[0].any(axis=1)]
+            expansion, support = self._of_rows(expansion, rows), self.given.rows[rows]
+        elif self.training.ends_on_rows:
+            support = np.zeros(0, dtype=int)  # a linear part alone
         warning = gap_warning("The learned model", float(gap[0]), tol) or self.warning
         recorded = {key: np.array(values) for key, values in self.history.items()}
-        return Learned(expansion, None, objective, self.n_steps, recorded, warning)
+        return Learned(expansion, support, objective, self.n_steps, recorded, warning)
+
+    def _of_rows(self, expansion: KernelExpansion, rows: np.ndarray) -> KernelExpansion:
+        """Return an expansion with rows as they were given for its vectors, which they are."""
+        chosen: Any = take(self.given.data, rows)
+        chosen = chosen.toarray() if sparse.issparse(chosen) else to_numpy(chosen)
+        vectors = chosen.astype(float)
+        parts = expansion.coef, expansion.intercept, expansion.kernel
+        return KernelExpansion(vectors, *parts, linear=expansion.linear)
 
 
 def _of_type(parameters: Parameters, dtype: Any) -> Parameters:
     return Parameters(*(cast(array, dtype) for array in parameters.arrays()))
 
 
-def falling_warning(fall: float, max_iter: int) -> str | None:
-    """Return a sentence if the last steps have still lowered the objective by much."""
-    if fall <= FALLING:
-        return None
-    return (
-        f"After {max_iter} steps the vectors still moved: the objective fell by {fall:.1e} a step, "
-        f"relatively (more than {FALLING:g}). Raise max_iter, or take a smaller C."
-    )
+def falling_warning(models: JointModels, max_iter: int) -> str | None:
+    """Return a sentence if the last steps of one model still lowered its objective by much."""
+    fall = float(models.falls[0])
+    costs = to_numpy(models.rows.factors).astype(float) * to_numpy(models.cost)[0]
+    return Descent(max_iter, fall, True, float(models.values[0] / costs.sum())).warning(FALLING)
 
 
 def _stacked(models: JointModels, drawn: list[np.ndarray]) -> Any:

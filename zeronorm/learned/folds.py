@@ -7,7 +7,7 @@ models of all folds are learned together (``joint.py``).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from zeronorm.arrays import as_on, cast, double, is_numpy, namespace, take, to_n
 from zeronorm.base.sampling import (
     other_rows,
     renumbered,
+    splits_among,
     stratified_folds,
     stratified_rows,
 )
@@ -24,6 +25,7 @@ from zeronorm.checks import is_integer
 from zeronorm.learned.criteria import CLASSES, Criterion
 from zeronorm.learned.joint import Form, JointModels
 from zeronorm.learned.kernel_sets import Rows
+from zeronorm.learned.scoring import Scoring
 from zeronorm.learned.units import Units
 
 #: Folds share at most so many rows, and are judged by so many others beside them.
@@ -61,6 +63,8 @@ class Folds:
     ``cost`` is that of every row where C is one; ``learn`` (folds x rows) tells which rows a fold
     learns from. ``turned`` are the same folds of wide data in coordinates of their span.
     ``repeats`` tells how often the folds were drawn.
+    ``scoring`` is what models are judged by instead of the loss, of all rows of the parts;
+    ``ends_on_rows`` says that they are judged with vectors that are rows.
     """
 
     shared: Part
@@ -70,6 +74,8 @@ class Folds:
     seed: int
     turned: Folds | None = None
     repeats: int = 1
+    scoring: Scoring | None = None
+    ends_on_rows: bool = False
 
     def __len__(self) -> int:
         return len(self.learn)
@@ -120,7 +126,7 @@ class Folds:
 
         The models are those of one setting after the other, each with one model for every fold.
         The loss is that of the criterion (``criteria.py``), in the units in which it is lowest over
-        the folds.
+        the folds, or what a score says.
         """
         error, total = np.zeros((2, len(models)))
         loss: Any = 0.0  # in each unit, of each model
@@ -138,8 +144,25 @@ class Folds:
             )
         joined = [xp.concat(blocks, axis=0) for blocks in zip(*values, strict=True)]
         error = error / total
+        if self.scoring is not None:
+            return error, self._scored(joined), joined
         loss = lowest((loss / total).reshape(len(loss), -1, len(self))).ravel()
         return error, self.shared.criterion.combined(loss, error), joined
+
+    def _scored(self, values: list[Any]) -> np.ndarray:
+        """Return the losses that a score makes of these values, of one setting after the other."""
+        assert self.scoring is not None
+        judge = np.concatenate([part.judge for part in self.parts], axis=1)
+        places = [np.flatnonzero(one) for one in judge]
+        found = []
+        for start in range(0, len(values), len(self)):
+            own = [to_numpy(value) for value in values[start : start + len(self)]]
+            link = partial(self._link, own)
+            found.append(self.scoring.losses(own, places, link))
+        return np.concatenate(found)
+
+    def _link(self, values: list[np.ndarray]) -> Any:
+        return self.shared.criterion.link(np.concatenate(values), *self.held_out())
 
     @property
     def parts(self) -> list[Part]:
@@ -168,13 +191,23 @@ class Folds:
         return found
 
 
-def judge(models: JointModels, part: Part) -> tuple[np.ndarray, np.ndarray, Any]:
+def judge(
+    models: JointModels, part: Part, scoring: Scoring | None = None
+) -> tuple[np.ndarray, np.ndarray, Any]:
     """Error and loss of models on each set of rows (models x sets), and their values."""
     scores = models.scores(part.rows)
     errors, per_row = part.criterion.row_losses(scores, part.truth)
     weight = part.judge_weight.T
     weight = weight / namespace(weight).sum(weight, axis=0)
     error = to_numpy(cast(errors, weight.dtype) @ weight)
+    if scoring is not None:
+        places = [np.flatnonzero(one) for one in part.judge]
+        found = []
+        for values in to_numpy(scores):
+            link = partial(part.criterion.link, values.T, to_numpy(part.truth), part.weight)
+            parts = [values.T[rows] for rows in places]
+            found.append(scoring.losses(parts, places, link))
+        return error, np.array(found), scores
     loss = lowest(to_numpy(cast(per_row, weight.dtype) @ weight))
     return error, part.criterion.combined(loss, error), scores
 
@@ -192,6 +225,7 @@ def make_folds(
     random: np.random.RandomState,
     dtype: Any,
     criterion: Criterion = CLASSES,
+    scoring: Scoring | None = None,
 ) -> Folds:
     """Split the rows: into so many folds, or as a splitter or a list of splits says.
 
@@ -206,7 +240,7 @@ def make_folds(
         splits = list(cv.split(np.zeros((n_rows, 1)), training.codes))
     else:
         try:
-            splits = [(_indices(training, learn), _indices(training, judge)) for learn, judge in cv]
+            splits = splits_among(cv, training.rows)
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"Each split of cv must be two lists of row numbers: {error}."
@@ -249,12 +283,9 @@ def make_folds(
     shared = Part(rows, codes, training.cost[drawn], masks[1], criterion)
     cost = rescaled_cost(training.codes, training.cost, drawn, training.cost[drawn])
     seed = random.randint(2**31 - 1)
-    return Folds(shared, others, cost, masks[0], seed, repeats=repeats)
-
-
-def _indices(training: TrainingRows, rows: np.ndarray) -> np.ndarray:
-    """Return where these rows, by number or by a mask, are among those that count."""
-    rows = np.asarray(rows)
-    if rows.dtype == bool:
-        rows = np.flatnonzero(rows)
-    return np.flatnonzero(np.isin(training.rows, rows))
+    folds = Folds(shared, others, cost, masks[0], seed, repeats=repeats)
+    folds.ends_on_rows = training.ends_on_rows
+    if scoring is not None:
+        judges = drawn if others is None else np.concatenate([drawn, rest])
+        folds.scoring = scoring.take(judges)
+    return folds

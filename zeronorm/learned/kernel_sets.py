@@ -40,11 +40,16 @@ RIDGES, LARGEST_RIDGE = {"float64": 1e-8, "float32": 1e-5}, 1e-2
 
 @dataclass
 class Rows:
-    """Rows to learn from: X (n x d), targets -1 and +1 and factors of the costs (outputs x n)."""
+    """Rows to learn from: X (n x d), targets -1 and +1 and factors of the costs (outputs x n).
+
+    ``box`` is what learned vectors must stay in, if anything: their least and largest features, of
+    all (d,) or of each (m, d).
+    """
 
     X: Any
     targets: Any
     factors: Any
+    box: tuple[Any, Any] | None = None
 
     def __len__(self) -> int:
         return self.X.shape[0]
@@ -90,9 +95,9 @@ class Rows:
         """Return some of the rows."""
         if is_numpy(self.X) or isinstance(indices, slice):
             X = self.X[indices] if is_numpy(self.X) else self.X[indices, :]
-            return Rows(X, self.targets[:, indices], self.factors[:, indices])
-        outputs = (take(part.T, indices).T for part in (self.targets, self.factors))
-        return Rows(take(self.X, indices), *outputs)
+            return Rows(X, self.targets[:, indices], self.factors[:, indices], self.box)
+        targets, factors = (take(part.T, indices).T for part in (self.targets, self.factors))
+        return Rows(take(self.X, indices), targets, factors, self.box)
 
 
 def sums_over_rows(weights: Any, X: Any) -> Any:

@@ -9,15 +9,16 @@ import numpy as np
 
 from zeronorm.base.sampling import renumbered, stratified_rows
 from zeronorm.base.training_set import Learned, TrainingRows, gap_warning, learned_expansion
+from zeronorm.checks import shown
 from zeronorm.kernels import Kernel
 from zeronorm.learned.many_terms import STEPS_EACH, moved_by_batches, takes_batches
 from zeronorm.learned.prototypes import (
     GROWING_STEPS,
     GROWING_TOLERANCE,
-    Descent,
     LargeMargin,
     Prototypes,
 )
+from zeronorm.learned.resting import HISTORY, Descent
 
 #: The vectors are learned on samples of so many rows, one after the other, as far as there are.
 SAMPLES = (2_000, 8_000, 32_000)
@@ -52,7 +53,7 @@ class VectorLearner:
         self.training, self.random, self.learn_gamma = training, random, learn_gamma
         self.samples = nested_samples(training.codes, random)
         self.descent = Descent(0, 0.0)  # the last one
-        self.history: dict[str, list[float]] = {"terms": [], "rows": [], "objective": []}
+        self.history: dict[str, list[float]] = {key: [] for key in HISTORY}
 
     def on_rows(self, indices: np.ndarray, kernel: Kernel, vectors: Any, coef: Any) -> Prototypes:
         """Put vectors on some of the rows, with costs as if they were all."""
@@ -97,12 +98,13 @@ class VectorLearner:
     def descend(self, current: Prototypes, steps: int, tolerance: float) -> Descent:
         """Move the vectors, and keep a record."""
         done = current.descend(max_steps=steps, tolerance=tolerance, learn_gamma=self.learn_gamma)
-        self.record(len(current.vectors), current.X.shape[0], current.value)
+        fall = done.progress if done.is_cut else 0.0
+        self.record(len(current.vectors), current.X.shape[0], current.value, fall)
         return done
 
-    def record(self, terms: int, rows: int, objective: float) -> None:
+    def record(self, terms: int, rows: int, objective: float, fall: float = 0.0) -> None:
         """Write a stage into the history."""
-        for key, value in (("terms", terms), ("rows", rows), ("objective", objective)):
+        for key, value in zip(HISTORY, (terms, rows, objective, fall), strict=True):
             self.history[key].append(value)
 
     def best_of(self, starts: Iterable[Prototypes], steps: int, tolerance: float) -> Prototypes:
@@ -237,6 +239,6 @@ def check_learnable(kernel: Any) -> None:
     if not isinstance(kernel, str) or kernel not in ("linear", "poly", "rbf"):
         raise ValueError(
             "Learned vectors need a kernel with a derivative that is positive semidefinite: "
-            f"'rbf', 'poly' or 'linear'; got {kernel!r}. With other kernels the terms must be "
+            f"'rbf', 'poly' or 'linear'; got {shown(kernel)}. With other kernels the terms must be "
             "training rows, as in ZeroNormSVC."
         )

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import Tags, check_random_state
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 from zeronorm.base.machine import KernelMachine
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.placement import check_device
 from zeronorm.base.progress import progress_bar
 from zeronorm.base.training_set import Learned, TrainingRows, check_cost
-from zeronorm.checks import check_integer, check_positive, check_terms, is_integer
+from zeronorm.checks import check_choice, check_integer, check_terms, shown
 from zeronorm.expansion_parts import n_features_used
 from zeronorm.kernels import Kernel
 from zeronorm.learned.choice import Choice, choose, settings_of
@@ -29,8 +30,10 @@ from zeronorm.learned.final import fit_setting
 from zeronorm.learned.learner import check_learnable
 from zeronorm.learned.losses import RowLoss
 from zeronorm.learned.many_rows import BATCH_STEPS, needs_batches
-from zeronorm.learned.settings import C_VALUES, check_form, check_splits, costs_of
-from zeronorm.model_selection import RULES, check_rule
+from zeronorm.learned.places import PLACES, feature_ranges
+from zeronorm.learned.scoring import Scoring, routed, rows_of, with_params
+from zeronorm.learned.settings import C_VALUES, check_form, check_splits
+from zeronorm.model_selection import RULES, check_rule, scorer_of
 
 
 @with_parameters
@@ -43,7 +46,9 @@ class LearnedMachine(KernelMachine):
     metric: Any = "auto"
     linear: Any = "auto"
     max_features: int | None = None
+    vectors: str = "free"
     rule: str = "loss"
+    scoring: Any = None
     cv: Any = 5
     max_iter: int = 200
     n_init: int = 2
@@ -55,6 +60,76 @@ class LearnedMachine(KernelMachine):
 
     #: Costs to choose from.
     _C_values: ClassVar[Sequence[float]] = C_VALUES
+
+    @abstractmethod
+    def _answers(self, training: Any, truth: np.ndarray) -> Callable[..., Any]:
+        """Return what makes an estimator of held-out values (``scoring.py``)."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
+        """Choose, and fit.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Class labels, two or more classes; numbers to predict of a regressor.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weight of each row; it multiplies C. Without metadata routing it goes to
+            the scorer too, if there is one.
+        **params : dict
+            ``groups``, one for each row, for a splitter that takes them (``cv``). With
+            ``sklearn.set_config(enable_metadata_routing=True)``, whatever the splitter and the
+            scorer have asked for.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        self._routed = routed(self, "fit", sample_weight=sample_weight, **params)
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            for name in ("_routed", "_splits", "_scoring"):
+                self.__dict__.pop(name, None)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
+        """Return the score on these rows: of ``scoring``; else the accuracy, or R².
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to judge.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The truth.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+        **params : dict
+            What else the scorer has asked for, with metadata routing enabled.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        scorer = scorer_of(self.scoring)
+        _, own = routed(self, "score", sample_weight=sample_weight, **params)
+        if scorer is None:
+            return super().score(X, y, sample_weight)
+        return scorer(self, X, y, **own)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return what ``fit`` and ``score`` pass on to the splitter and to the scorer."""
+        to_scorer = MethodMapping().add(caller="fit", callee="score")
+        to_scorer = to_scorer.add(caller="score", callee="score")
+        to_splitter = MethodMapping().add(caller="fit", callee="split")
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(splitter=self.cv, method_mapping=to_splitter)
+            .add(scorer=scorer_of(self.scoring), method_mapping=to_scorer)
+        )
 
     @abstractmethod
     def _losses(self, training: TrainingRows) -> Sequence[RowLoss]:
@@ -73,16 +148,18 @@ class LearnedMachine(KernelMachine):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_device(self.device)
-        if not self._chooses_terms():
-            if not is_integer(self.n_terms):
-                raise ValueError(f"n_terms must be 'auto' or an integer; got {self.n_terms!r}.")
-            check_integer("n_terms", self.n_terms, least=1)
-        for C in costs_of(self.C, 1):
-            check_positive("C", C)
+        check_integer("n_terms", self.n_terms, least=1, words=("auto",))
+        check_choice("C", self.C, ("cv",))
         check_learnable(self.kernel)
+        check_choice("gamma", self.gamma, ("cv", "scale", "auto"))
         check_rule(self.rule, ("loss", *RULES))
         check_form(self.kernel, self.metric, self.linear, self.max_features)
+        if not isinstance(self.vectors, str) or self.vectors not in PLACES:
+            raise ValueError(
+                f"vectors must be 'free', 'inside' or 'rows'; got {shown(self.vectors)}."
+            )
         check_splits(self.cv)
+        scorer_of(self.scoring)
         check_integer("max_iter", self.max_iter, least=1)
         check_integer("n_init", self.n_init, least=1)
         check_integer("verbose", self.verbose, least=0)
@@ -108,9 +185,25 @@ class LearnedMachine(KernelMachine):
         found = super()._training_rows(X, y, sample_weight)
         if isinstance(found, tuple):
             _shrink(found[0])
+        training = found[0] if isinstance(found, tuple) else found
+        training.ends_on_rows = self.vectors == "rows"
+        if self.vectors == "inside":
+            training.box = feature_ranges(training.data)
+        self._prepare_choice(training, y)
         if not self._chooses_terms():
             check_terms(self.n_terms, X.shape[0])
         return found
+
+    def _prepare_choice(self, training: TrainingRows, y: np.ndarray) -> None:
+        """Find out by what is split and scored, for the rows that count."""
+        n_rows, scorer = len(y), scorer_of(self.scoring)
+        split, score = (rows_of(params, n_rows, training.rows) for params in self._routed)
+        self._splits, self._scoring = with_params(self.cv, split), None
+        if scorer is not None:
+            truth = y[training.rows]
+            truth = truth[:, 0] if truth.ndim == 2 and truth.shape[1] == 1 else truth
+            answers = self._answers(training, truth)
+            self._scoring = Scoring(scorer, answers, training.data, truth, score)
 
     def _learn(self, training: TrainingRows) -> Learned:
         random = check_random_state(self.random_state)
@@ -151,11 +244,12 @@ class LearnedMachine(KernelMachine):
         if size is not None and len(settings) == 1 and not needs_batches(training, size):
             n_linear = training.targets.shape[1] if settings[0].linear else 0
             return Choice(settings[0], max(0, size - n_linear), total=size)
+        is_open = size is None or len(settings) > 1
         choice = choose(
             training,
             settings,
             size,
-            self.cv,
+            self._splits if is_open else 2,
             self.rule,
             random,
             n_jobs=self.n_jobs,
@@ -163,8 +257,9 @@ class LearnedMachine(KernelMachine):
             max_features=self.max_features,
             update=update,
             criterion=self._criterion(training),
+            scoring=self._scoring if is_open else None,
         )
-        if size is not None and len(settings) == 1:
+        if not is_open:
             return replace(choice, path={}, calibration=None)  # nothing was chosen
         return choice
 

@@ -17,7 +17,6 @@ solved afterwards, on all rows (``final.py``).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
@@ -29,14 +28,16 @@ from zeronorm.arrays import as_on, namespace, to_numpy, zeros
 from zeronorm.base.progress import within
 from zeronorm.base.sampling import other_rows, stratified_rows
 from zeronorm.base.training_set import TrainingRows
-from zeronorm.exceptions import LongFitWarning
+from zeronorm.exceptions import LongFitWarning, warn
 from zeronorm.learned.criteria import CLASSES, Criterion
 from zeronorm.learned.descent import grown
 from zeronorm.learned.effort import Effort, announcement
 from zeronorm.learned.features import keep_features, spread_of, zero_widths
 from zeronorm.learned.folds import Part, judge
 from zeronorm.learned.joint import JointModels, Parameters, Used
-from zeronorm.learned.path import Judged
+from zeronorm.learned.path import STEPS, TOLERANCE, Judged
+from zeronorm.learned.places import move_to_rows
+from zeronorm.learned.scoring import Scoring, best_score
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.stochastic import (
     BATCH,
@@ -107,6 +108,8 @@ class Race:
         Precision to learn with.
     criterion : Criterion
         What models are judged by.
+    scoring : Scoring, optional
+        A score to judge by instead of its loss.
     max_steps : int
         Most steps of the model that is kept.
     clock : callable
@@ -121,6 +124,7 @@ class Race:
         random: np.random.RandomState,
         dtype: Any,
         criterion: Criterion = CLASSES,
+        scoring: Scoring | None = None,
         *,
         max_steps: int,
         clock: Callable[[], float] = perf_counter,
@@ -137,7 +141,8 @@ class Race:
         held_cost, codes = training.cost[held], training.codes[held]
         self.held = Part(source.take(held), codes, held_cost, masks, criterion)
         self.cost = as_on(training.cost[self.learn], self.held.rows.like)
-        self.settings, self.judged = settings, Judged()
+        self.scoring = None if scoring is None else scoring.take(held)
+        self.settings, self.judged = settings, Judged(best_score=best_score(scoring))
         self.states: dict[Setting, Parameters] = {}
         self.max_steps = max_steps
         self.effort = Effort(len(self.learn), training.data.shape[1], self.n_outputs, clock)
@@ -209,7 +214,8 @@ class Race:
         rows = self.held.rows
         cost = np.ones((len(problem.Cs), len(rows)))
         gammas, used = problem.gammas, problem.used
-        return judge(JointModels(rows, problem.form, cost, gammas, parameters, used), self.held)
+        models = JointModels(rows, problem.form, cost, gammas, parameters, used)
+        return judge(models, self.held, self.scoring)
 
     def best(self, size: int, count: int) -> list[Setting]:
         """Return the settings with the lowest losses of a size, the best of each form first.
@@ -275,7 +281,7 @@ class Race:
         one = effort.of_steps(start.vectors.shape[1], 1, len(rows))
         seconds = effort.seconds(work, step, one)
         if sentence := announcement(seconds, most, len(self.training.codes)):
-            warnings.warn(sentence, LongFitWarning, stacklevel=2)
+            warn(sentence, LongFitWarning)
 
     def finish(self, kept: int, max_features: int | None, update: Any) -> Finished:
         """Let the model that is kept descend, in longer and longer cycles, while that helps."""
@@ -298,6 +304,12 @@ class Race:
             if gain > 0.0:
                 error, loss = errors.mean(), losses.mean()
                 parameters, values = moved, scores[0, :, :].T
+        if self.training.ends_on_rows:
+            some = stratified_rows(self.training.codes[self.learn], FEATURE_ROWS, self.random)
+            models = problem.on_rows(some, parameters)
+            move_to_rows(models, self.source, max_steps=STEPS, tolerance=TOLERANCE)
+            parameters = models.parameters
+            values = self._judged(problem, parameters)[2][0, :, :].T
         return Finished(parameters, values, problem.used, taken)
 
     def _features(
@@ -325,7 +337,7 @@ def _share(before: float, after: float) -> float:
     """Return by which share a loss has fallen; of one that is infinite, by all of it."""
     if before == np.inf:
         return 1.0
-    return (before - after) / before if before else 0.0
+    return (before - after) / abs(before) if before else 0.0  # a score may be above its best
 
 
 def further_sizes(size: int, most: int) -> list[int]:

@@ -27,6 +27,7 @@ from zeronorm.learned.coefficients import solve_coefficients
 from zeronorm.learned.descent import AHEAD, descend, grow
 from zeronorm.learned.folds import Folds
 from zeronorm.learned.joint import JointModels, Parameters
+from zeronorm.learned.places import judged_on_rows
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.stochastic import Cycle, descend_in_cycles
 from zeronorm.learned.units import Units
@@ -77,6 +78,8 @@ class Judged:
     best: dict[int, tuple[int, list[Any], Parameters]] = field(default_factory=dict)
     #: How often the folds were drawn.
     repeats: int = 1
+    #: The best score there is, where losses are what is missing to it: every rule goes by them.
+    best_score: float | None = None
 
     @property
     def mean(self) -> np.ndarray:
@@ -133,7 +136,8 @@ class Judged:
         if rule == "loss":
             return self._smallest_by_loss()
         indices = self.indices()
-        accuracy = 1.0 - np.transpose([self.errors[i] for i in indices])
+        worse = self.errors if self.best_score is None else self.losses
+        accuracy = 1.0 - np.transpose([worse[i] for i in indices])
         return indices[sparsest_good(accuracy, np.array(sorted(self.best)), rule, self.repeats)]
 
     def _smallest_by_loss(self) -> int:
@@ -153,7 +157,12 @@ class Judged:
         """Size, error, standard error and setting of the most accurate model of each size."""
         indices = self.indices()
         settings = [self.settings[i] for i in indices]
-        return {
+        scores = {}
+        if self.best_score is not None:
+            losses = np.array([self.losses[i] for i in indices])
+            scores["score"] = self.best_score - losses.mean(axis=1)
+            scores["score_standard_error"] = standard_error(losses.T, self.repeats)
+        return scores | {
             "terms": np.array([self.sizes[i] for i in indices]),
             "error": self.mean[indices],
             "standard_error": self.standard_error[indices],
@@ -314,7 +323,8 @@ def _grow(
         else:
             solve_coefficients(models, max_steps=AHEAD, tolerance=TOLERANCE)
             descend_in_cycles(models, Cycle(CYCLE_STEPS))
-        error, loss, values = folds.judged(models)
+        final = judged_on_rows(models, folds.learn) if folds.ends_on_rows else models
+        error, loss, values = folds.judged(final)
         kept = Parameters(*(copied(array) for array in models.parameters.arrays()))
         found.append((size, kept, error, loss, values))
     return found

@@ -32,6 +32,7 @@ from scipy.optimize import minimize
 
 from zeronorm.blocks import row_blocks
 from zeronorm.kernels import Kernel
+from zeronorm.learned.resting import Descent
 from zeronorm.learned.widths import GAMMA_RANGE, further_variables, prior
 from zeronorm.solvers.design import Design, per_output
 from zeronorm.solvers.gram import factor, whitened
@@ -51,24 +52,6 @@ LAST_STEPS = 6
 
 #: A further vector must have this share of its length outside the space that is there.
 NEW_SHARE = 1e-3
-
-
-@dataclass
-class Descent:
-    """How a descent went: steps, the mean relative progress of the last few, whether cut short."""
-
-    steps: int
-    progress: float
-    is_cut: bool = False
-
-    def warning(self, tolerance: float) -> str | None:
-        """Return a sentence if it was cut short while the vectors still moved."""
-        if not self.is_cut or self.progress <= tolerance:
-            return None
-        return (
-            f"After {self.steps} steps the vectors still moved: the objective fell by "
-            f"{self.progress:.1e} a step, relatively (tol={tolerance:g}). Raise max_iter or tol."
-        )
 
 
 @dataclass
@@ -304,7 +287,10 @@ class Prototypes:
             self.move(*best[1:])
         last = trail[-LAST_STEPS:]
         steps, progress = len(trail) - 1, (last[0] - last[-1]) / scale / max(1, len(last) - 1)
-        return Descent(steps, progress, steps >= max_steps)
+        mean_loss = None
+        if isinstance(self.task, LargeMargin):
+            mean_loss = self.value / float(self.task.cost.sum())
+        return Descent(steps, progress, steps >= max_steps, mean_loss)
 
     def grow(self, candidates: np.ndarray, count: int) -> int:
         """Add the candidates that gain most, one after the other; how many comes back.

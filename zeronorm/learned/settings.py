@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from zeronorm.base.training_set import TrainingRows
-from zeronorm.checks import check_integer, check_positive, is_integer
+from zeronorm.checks import check_integer, is_integer, is_sequence, shown
 from zeronorm.kernels import Kernel, resolve_gamma
 from zeronorm.learned.joint import Form
 from zeronorm.learned.losses import SQUARED_HINGE, RowLoss
@@ -46,7 +46,7 @@ class Setting:
 def costs_of(C: Any, n_rows: int, values: Sequence[float] = C_VALUES) -> list[Any]:
     """Return the costs to try; for many rows such that these weigh as much as a few."""
     if not is_cv(C):
-        return values_of("C", C)
+        return values_of(C)
     return [value * min(1.0, MANY_ROWS / n_rows) for value in values]
 
 
@@ -61,7 +61,7 @@ def kernels_of(gamma: Any, training: TrainingRows) -> list[Kernel]:
     elif isinstance(gamma, str) and gamma == "scale":
         gammas = [kernel.gamma]
     else:
-        gammas = [resolve_gamma(one, training.data) for one in values_of("gamma", gamma)]
+        gammas = [resolve_gamma(one, training.data) for one in values_of(gamma)]
     return [kernel.with_gamma(one) for one in gammas]
 
 
@@ -84,27 +84,18 @@ def is_cv(value: Any) -> bool:
     return isinstance(value, str) and value == "cv"
 
 
-def values_of(
-    name: str, value: Any, check: Callable[[str, Any], None] = check_positive
-) -> list[Any]:
-    """One value, or the values of a sequence, which must not be empty."""
-    if isinstance(value, Iterable) and not isinstance(value, str):
-        values = list(value)
-        if not values:
-            raise ValueError(f"{name} is an empty sequence; give at least one value.")
-        for one in values:
-            check(f"Every {name}", one)
-        return sorted(values)
-    return [value]
+def values_of(value: Any) -> list[Any]:
+    """One value, or the values of a sequence."""
+    return sorted(value) if is_sequence(value) else [value]
 
 
 def check_form(kernel: Any, metric: Any, linear: Any, max_features: Any) -> None:
     """Raise ValueError unless metric, linear and max_features go with the kernel."""
     for name, value in (("metric", metric), ("linear", linear)):
         if not (isinstance(value, bool) or isinstance(value, str) and value == "auto"):
-            raise ValueError(f"{name} must be 'auto', True or False; got {value!r}.")
+            raise ValueError(f"{name} must be 'auto', True or False; got {shown(value)}.")
     if metric is True and kernel != "rbf":
-        raise ValueError(f"Only kernel='rbf' has a metric; got {kernel!r}.")
+        raise ValueError(f"Only kernel='rbf' has a metric; got {shown(kernel)}.")
     if max_features is not None:
         check_integer("max_features", max_features, least=1)
         if kernel != "rbf" or metric is False:
@@ -113,7 +104,8 @@ def check_form(kernel: Any, metric: Any, linear: Any, max_features: Any) -> None
 
 def check_splits(cv: Any) -> None:
     """Raise ValueError unless it is a number of folds, or something that splits."""
-    if is_integer(cv):
-        check_integer("cv", cv, least=2)
-    elif isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
-        raise ValueError(f"cv must be an integer, a splitter or a list of splits; got {cv!r}.")
+    is_text = isinstance(cv, str)  # which can be split, and is iterable
+    if cv < 2 if is_integer(cv) else is_text or not (hasattr(cv, "split") or is_sequence(cv)):
+        raise ValueError(
+            f"cv must be an integer of at least 2, a splitter or a list of splits; got {shown(cv)}."
+        )

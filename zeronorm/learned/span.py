@@ -36,8 +36,8 @@ class Span:
     def turn(cls, training: TrainingRows) -> tuple[Span, TrainingRows] | None:
         """Return the span of wide data, and the rows in its coordinates; None of other data."""
         data = training.data
-        if not is_wide(data):
-            return None
+        if not is_wide(data) or training.box is not None:
+            return None  # turned, the sides of a box would not be those of features
         columns = filled_columns(data)
         if sparse.issparse(data):
             data = data.tocsc()[:, columns].toarray()
@@ -78,8 +78,8 @@ def may_be_linear(training: TrainingRows, widths: int) -> bool:
     It is solved with a square matrix: of the rows or the features. Beside a metric it would have
     all features of wide data.
     """
-    data = training.data
-    return widths <= 1 if is_wide(data) else data.shape[1] <= LINEAR_FEATURES
+    data, is_turned = training.data, is_wide(training.data) and training.box is None
+    return widths <= 1 if is_turned else data.shape[1] <= LINEAR_FEATURES
 
 
 def turned(training: TrainingRows, setting: Setting) -> tuple[Span | None, TrainingRows]:

@@ -33,6 +33,7 @@ import numpy as np
 from zeronorm.arrays import all_finite, as_on, take, to_numpy
 from zeronorm.base.sampling import shuffled_rows
 from zeronorm.learned.joint import Form, JointModels, Parameters, Used
+from zeronorm.solvers.lbfgs import within_box
 
 #: Rows of a batch where models are compared, and where one descends to its end.
 BATCH, LARGE_BATCH = 1_000, 4_000
@@ -155,7 +156,8 @@ def descend_in_cycles(models: JointModels, cycle: Cycle, *, insists: bool = True
         part = models.take(some)
         indices = np.arange(len(some))
         gammas = to_numpy(take(models.gamma, some))
-        run_cycle(lambda at: part.function(at, indices), parameters, gammas, smaller)
+        box = models.rows.box
+        run_cycle(lambda at: part.function(at, indices), parameters, gammas, smaller, box=box)
         part.parameters = parameters
         return part.objective()
 
@@ -188,6 +190,7 @@ def descend_by_batches(
     """
     n_rows = len(problem.source)
     compared = np.sort(shuffled_rows(n_rows, COMPARED, random))
+    box = problem.source.take(compared[:1]).box
     batches = _batches(n_rows, min(cycle.batch, n_rows), cycle.steps, random)
 
     def move(some: np.ndarray, moved: Parameters, smaller: Cycle) -> np.ndarray:
@@ -196,7 +199,7 @@ def descend_by_batches(
         def function(at: Parameters) -> tuple[np.ndarray, Parameters]:
             return part.on_rows(next(batches), at).function(at, indices)
 
-        run_cycle(function, moved, part.gammas, smaller, BATCH_WIDTHS, report)
+        run_cycle(function, moved, part.gammas, smaller, BATCH_WIDTHS, report, box)
         return part.on_rows(compared, moved).objective()
 
     before = problem.on_rows(compared, parameters).objective()
@@ -254,8 +257,12 @@ def run_cycle(
     cycle: Cycle,
     log_widths: float = STEP_SIZES[-1],
     report: Callable[[float], Any] | None = None,
+    box: tuple[Any, Any] | None = None,
 ) -> None:
-    """Take the steps of a cycle, in place, until the end or a loss that is not finite."""
+    """Take the steps of a cycle, in place, until the end or a loss that is not finite.
+
+    Where vectors have to stay in a box, each step is cut off at its sides.
+    """
     length = STEP_SIZES[0] / np.sqrt(gammas * parameters.vectors.shape[2])
     vectors = parameters.vectors
     sizes = [as_on(length[:, None, None], vectors, vectors.dtype), *STEP_SIZES[1:-1], log_widths]
@@ -265,5 +272,7 @@ def run_cycle(
         if step % LOOK == 0 and not all_finite(value):
             return
         adam.step(gradient.arrays(), cycle.step_size(step))
+        if box is not None:
+            vectors[...] = within_box(vectors, *box)
         if report is not None:
             report((step + 1) / cycle.steps)

@@ -35,10 +35,11 @@ KEPT = 2**28
 
 @dataclass(frozen=True)
 class Units:
-    """Rows become factor * (x - centre)."""
+    """Rows become factor * (x - centre); ``box`` is that of learned vectors, as it was given."""
 
     factor: float
     centre: Any
+    box: tuple[Any, Any] | None = None
 
     @classmethod
     def of(cls, training: TrainingRows) -> Units:
@@ -46,11 +47,11 @@ class Units:
         kernel = training.kernel
         factor = 1.0 if kernel.name == "linear" else float(np.sqrt(kernel.gamma))
         if kernel.name != "rbf" or sparse.issparse(training.data):
-            return cls(factor, 0.0)  # no other kernel may be moved, and zeros must stay
+            return cls(factor, 0.0, training.box)  # no other may be moved, and zeros must stay
         if is_numpy(training.data):
-            return cls(factor, np.asarray(training.data.mean(axis=0, dtype=float)))
+            return cls(factor, np.asarray(training.data.mean(axis=0, dtype=float)), training.box)
         total = namespace(training.data).sum(training.data, axis=0, dtype=double(training.data))
-        return cls(factor, total / training.data.shape[0])
+        return cls(factor, total / training.data.shape[0], training.box)
 
     def gamma(self, kernel: Kernel) -> float:
         """Gamma of a kernel in these units."""
@@ -67,8 +68,16 @@ class Units:
             data = (cast(data, double(data)) - self.centre) * self.factor
         targets = training.targets[indices]
         factors = training.output_factors(indices)
-        outputs = (as_on(part.T, training.data, dtype) for part in (targets, factors))
-        return Rows(cast(data, dtype), *outputs)
+        targets, factors = (as_on(part.T, training.data, dtype) for part in (targets, factors))
+        return Rows(cast(data, dtype), targets, factors, self.own_box(dtype, training.data))
+
+    def own_box(self, dtype: Any, like: Any) -> tuple[Any, Any] | None:
+        """Return the box of learned vectors in these units, beside the rows."""
+        if self.box is None:
+            return None
+        centre = self.centre if isinstance(self.centre, float) else to_numpy(self.centre)
+        low, high = ((end - centre) * self.factor for end in self.box)
+        return as_on(low, like, dtype), as_on(high, like, dtype)
 
     def expansion(self, models: JointModels, index: int, objective: float) -> KernelExpansion:
         """Return one of the models in the units of the features as given."""
@@ -77,6 +86,8 @@ class Units:
         coef = _of_model(models.coef(), index)
         used = coef.any(axis=1)
         vectors = _of_model(parameters.vectors, index)[used] / self.factor + centre
+        if self.box is not None:
+            vectors = np.clip(vectors, *self.box)  # rounding on the way
         intercept = _of_model(parameters.intercept, index)
         linear = None
         if form.linear:

@@ -25,6 +25,7 @@ from sklearn.base import OutlierMixin
 from sklearn.svm import OneClassSVM
 from sklearn.utils import check_random_state
 
+from zeronorm.base.fitting import fitting
 from zeronorm.base.machine import KernelMachine, warn_of
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.placement import validated_rows
@@ -35,7 +36,7 @@ from zeronorm.base.training_set import (
     gap_warning,
     learned_expansion,
 )
-from zeronorm.checks import all_or_nothing, check_integer, check_share, check_terms, is_integer
+from zeronorm.checks import check_integer, check_share, check_terms
 from zeronorm.decisions import OneClass
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.learner import check_learnable
@@ -149,10 +150,7 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
         check_share("nu", self.nu)
         check_learnable(self.kernel)
         check_integer("max_iter", self.max_iter, least=1)
-        if not self._chooses_terms():
-            if not is_integer(self.n_terms):
-                raise ValueError(f"n_terms must be 'auto' or an integer; got {self.n_terms!r}.")
-            check_integer("n_terms", self.n_terms, least=1)
+        check_integer("n_terms", self.n_terms, least=1, words=("auto",))
 
     def _chooses_terms(self) -> bool:
         return isinstance(self.n_terms, str) and self.n_terms == "auto"
@@ -173,7 +171,7 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self, X):
             self._check_parameters()
             X = validated_rows(self, X)
             with np.errstate(all="ignore"):

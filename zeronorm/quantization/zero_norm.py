@@ -25,8 +25,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base.documented import Documented
+from zeronorm.base.fitting import fitting
 from zeronorm.base.parameters import with_parameters
-from zeronorm.checks import all_or_nothing, check_integer, check_not_negative
+from zeronorm.checks import check_integer, check_not_negative, shown
 from zeronorm.quantization.neighbours import distances, neighbours, smallest_radius
 from zeronorm.solvers.cover.search import Cover, small_cover
 
@@ -127,7 +128,7 @@ class ZeroNormQuantizer(
         if self.radius is not None and self.n_vectors is not None:
             raise ValueError(
                 "Either radius or n_vectors can be given, and the other follows; got "
-                f"radius={self.radius!r} and n_vectors={self.n_vectors!r}."
+                f"radius={shown(self.radius)} and n_vectors={shown(self.n_vectors)}."
             )
         if self.radius is not None:
             check_not_negative("radius", self.radius)
@@ -150,7 +151,7 @@ class ZeroNormQuantizer(
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self, X):
             self._check_parameters()
             X = validate_data(self, X, dtype=np.float64)
             # Sorted and without repetitions: the centres do not depend on the order of the rows.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABCMeta, abstractmethod
 from dataclasses import field
 from typing import Any, ClassVar
@@ -15,11 +14,12 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base.documented import Documented
+from zeronorm.base.fitting import fitting
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import check_cost, store_expansion
-from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_number
-from zeronorm.exceptions import PoorFitWarning
+from zeronorm.checks import check_integer, check_positive, is_number, shown
+from zeronorm.exceptions import PoorFitWarning, warn
 from zeronorm.reduction.given_model import Given, Rows, check_kernel_machine, output_values
 from zeronorm.reduction.methods import drop_dependent, place_vectors, search_among_vectors
 from zeronorm.reduction.problem import Limits, Reduced, Reduction
@@ -88,19 +88,19 @@ class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABC
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self, X):
             self._check_parameters()
             reduced, given = self._fit(X, y, sample_weight)
         if reduced.warning is not None:
-            warnings.warn(reduced.warning, ConvergenceWarning, stacklevel=2)
+            warn(reduced.warning, ConvergenceWarning)
         elif (doubt := given.doubt(self)) is not None:
-            warnings.warn(doubt, PoorFitWarning, stacklevel=2)
+            warn(doubt, PoorFitWarning)
         return self
 
     def _check_parameters(self) -> None:
         if not isinstance(self.method, str) or self.method not in self._methods:
             names = ", ".join(self._methods)
-            raise ValueError(f"method must be one of {names}; got {self.method!r}.")
+            raise ValueError(f"method must be one of {names}; got {shown(self.method)}.")
         if self.n_terms is not None:
             check_integer("n_terms", self.n_terms, least=1)
         if self.max_error is not None:
@@ -114,7 +114,8 @@ class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABC
         error: Any = self.max_error
         if not (is_number(error) and 0 <= error < 1):
             raise ValueError(
-                f"max_error must be a number of at least 0 and below 1; got {self.max_error!r}."
+                "max_error must be a number of at least 0 and below 1; got "
+                f"{shown(self.max_error)}."
             )
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> tuple[Reduced, Given]:
@@ -153,7 +154,7 @@ class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABC
                     "it is goes in a FrozenEstimator."
                 )
             if needs_rows:
-                raise ValueError(f"method={self.method!r} needs the data: fit(X, y).")
+                raise ValueError(f"method={shown(self.method)} needs the data: fit(X, y).")
             if y is not None or sample_weight is not None:
                 raise ValueError("There are labels or weights, but no X.")
             return None

@@ -14,7 +14,7 @@ from sklearn.svm import NuSVC, NuSVR
 from sklearn.utils.validation import check_is_fitted
 
 from zeronorm.base.labels import class_weights
-from zeronorm.checks import is_number
+from zeronorm.checks import is_number, shown
 from zeronorm.decisions import DecisionRule, Number, OneClass, check_finite, pairs_of
 from zeronorm.expansion import KernelExpansion
 from zeronorm.libsvm import CLASSIFIERS, expansion_of
@@ -310,6 +310,8 @@ def check_kernel_machine(estimator: Any) -> None:
     if isinstance(inner, BaseSearchCV):
         raise ValueError(f"Take the best_estimator_ of the {type(inner).__name__}.")
     if not hasattr(inner, "fit") or isinstance(inner, type):
-        raise ValueError(f"estimator must be a kernel classifier such as SVC(); got {inner!r}.")
+        raise ValueError(
+            f"estimator must be a kernel classifier such as SVC(); got {shown(inner)}."
+        )
     if inner is not estimator:
         check_is_fitted(inner)

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from zeronorm.base.candidates import ALL_CANDIDATES
 from zeronorm.base.labels import signed_targets
 from zeronorm.base.training_set import check_cost, gap_warning
+from zeronorm.checks import shown
 from zeronorm.classifiers.cross_entropy import ROOM, CrossEntropySVC
 from zeronorm.decisions import DecisionRule
 from zeronorm.expansion import KernelExpansion
@@ -89,7 +90,7 @@ def check_can_move(expansion: KernelExpansion) -> None:
     if expansion.kernel.name not in ("linear", "poly", "rbf"):
         raise ValueError(
             "New vectors need a kernel with a derivative that is positive semidefinite, 'rbf', "
-            f"'poly' or 'linear'; this model's is {expansion.kernel.name!r}. "
+            f"'poly' or 'linear'; this model's is {shown(expansion.kernel.name)}. "
             "method='cross_entropy' and method='exact' keep the vectors that are there."
         )
 

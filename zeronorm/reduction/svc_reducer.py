@@ -17,6 +17,7 @@ from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
 
 from zeronorm.base.parameters import with_parameters
+from zeronorm.checks import shown
 from zeronorm.decisions import Classes
 from zeronorm.expansion import KernelExpansion
 from zeronorm.reduction.base import KernelReducer
@@ -160,7 +161,7 @@ class SVCReducer(ClassifierMixin, KernelReducer):
         if not np.array_equal(there, given.classes):
             raise ValueError(
                 f"y holds the classes {there.tolist()}; the model has "
-                f"{given.classes.tolist()}, and method={self.method!r} needs rows of each."
+                f"{given.classes.tolist()}, and method={shown(self.method)} needs rows of each."
             )
 
     def _store(self, estimator: Any, reduction: Reduction, reduced: Reduced) -> None:

@@ -23,7 +23,7 @@ from zeronorm.base.outputs import join_outputs
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.targets import TargetUnits
 from zeronorm.base.training_set import ChosenTerms, TrainingProblem
-from zeronorm.checks import check_integer, check_positive
+from zeronorm.checks import check_choice, check_integer
 from zeronorm.solvers.evidence.noise import Regression, learn_regression
 
 #: Least noise that may be given, as a share of the variance of the target; its inverse is the most.
@@ -133,8 +133,7 @@ class RelevanceVectorRegressor(SparseKernelRegressor):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_integer("max_iter", self.max_iter, least=1)
-        if not self._learns_noise():
-            check_positive("noise_variance", self.noise_variance)
+        check_choice("noise_variance", self.noise_variance, ("auto",), several=False)
 
     def _learns_noise(self) -> bool:
         return isinstance(self.noise_variance, str) and self.noise_variance == "auto"

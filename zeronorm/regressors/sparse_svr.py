@@ -17,8 +17,9 @@ not for one that it stands for. ``loss="squared"`` is h(s) = s^2 / 2 without an 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,11 +29,12 @@ from zeronorm.base.parameters import with_parameters
 from zeronorm.base.regressor import KernelRegressor
 from zeronorm.base.targets import TargetUnits
 from zeronorm.base.training_set import Learned
-from zeronorm.checks import check_not_negative, is_number
+from zeronorm.checks import check_choice, is_number, shown
 from zeronorm.learned.choice import Choice
 from zeronorm.learned.criteria import OfNumbers
 from zeronorm.learned.losses import Insensitive
 from zeronorm.learned.machine import LearnedMachine
+from zeronorm.learned.scoring import HeldOutRegressor
 from zeronorm.learned.settings import is_cv, values_of
 
 #: Tubes to choose from, and the width of the rounding, in units of the spread of the target.
@@ -86,14 +88,20 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         at most 400 features or 400 rows.
     max_features : int, optional
         Most features that the model may use; there is a metric then.
+    vectors : {"free", "inside", "rows"}, default="free"
+        Where the learned vectors may be, as in :class:`SparseSVC`: anywhere, within the range of
+        the training rows, or on training rows (``support_``).
     rule : {"loss", "one_se", "paired_se", "best"}, default="loss"
         Which size to keep. "loss": the smallest whose held-out error is within a quarter of a
         standard error of the lowest, fold by fold. "one_se": the smallest within one standard error
         of the lowest error; "paired_se": within one standard error of the fold-by-fold difference
         from it; "best": that with the lowest error.
+    scoring : str or callable, optional
+        What to choose by instead of the error, as in :class:`SparseSVC`.
     cv : int, splitter or iterable of splits, default=5
         Number of folds, or how to split, as in :class:`~sklearn.model_selection.GridSearchCV`. Of
-        at most 500 rows a number of folds is drawn twice.
+        at most 500 rows a number of folds is drawn twice. Splitters of groups have them from
+        ``fit(X, y, groups=...)``.
     tol : float, default=1e-4
         Relative gap between the objective and its minimum over the coefficients.
     max_iter : int, default=200
@@ -116,8 +124,9 @@ class SparseSVR(LearnedMachine, KernelRegressor):
     path_ : dict of ndarray
         What cross-validation found, for every size: "terms" (a linear part included), "error" (the
         lowest share of the variance that is not explained, 1 - R²), its "standard_error", and what
-        it was reached with: "C", "gamma" (to begin with), "metric", "linear". Empty if nothing was
-        to choose.
+        it was reached with: "C", "gamma" (to begin with), "metric", "linear". With
+        ``scoring`` also the "score", by which the setting of a size was chosen, and
+        "score_standard_error". Empty if nothing was to choose.
     C_, gamma_ : float
         The cost, and the width; the mean of all widths if every feature has its own.
     epsilon_ : float or ndarray of shape (n_targets,)
@@ -138,6 +147,8 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         Number of kernel terms; none is legal where there is a linear part.
     support_vectors_ : ndarray of shape (n_terms, n_features)
         The learned vectors.
+    support_ : ndarray of shape (n_terms,)
+        Indices of the training rows that the vectors are, with ``vectors="rows"``.
     dual_coef_ : ndarray of shape (n_targets, n_terms)
         Coefficients.
     intercept_ : ndarray of shape (n_targets,)
@@ -147,7 +158,9 @@ class SparseSVR(LearnedMachine, KernelRegressor):
     n_iter_ : int
         Steps with all the vectors in the final fit.
     history_ : dict of ndarray
-        "terms", "rows" and "objective" of every stage of the final fit.
+        "terms", "rows" and "objective" of every stage of the final fit, and "fall": by which share
+        of it each of the last steps still lowered the objective, zero at rest. Where more steps
+        would matter a ``ConvergenceWarning`` says so.
     n_features_in_ : int
         Number of features seen in ``fit``.
 
@@ -207,10 +220,8 @@ class SparseSVR(LearnedMachine, KernelRegressor):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if not (isinstance(self.loss, str) and self.loss in LOSSES):
-            raise ValueError(f"loss must be one of {', '.join(LOSSES)}; got {self.loss!r}.")
-        if not is_cv(self.epsilon):
-            for epsilon in values_of("epsilon", self.epsilon, check_not_negative):
-                check_not_negative("epsilon", epsilon)
+            raise ValueError(f"loss must be one of {', '.join(LOSSES)}; got {shown(self.loss)}.")
+        check_choice("epsilon", self.epsilon, ("cv",), may_be_zero=True)
 
     def _losses(self, training: Any) -> Sequence[Insensitive]:
         if self.loss == "squared":
@@ -218,7 +229,7 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         if is_cv(self.epsilon):
             return tuple(Insensitive(epsilon, WIDTH) for epsilon in EPSILONS)
         scales = self._units.scale
-        given = values_of("epsilon", self.epsilon, check_not_negative)
+        given = values_of(self.epsilon)
         return tuple(Insensitive(tuple((one / scales).tolist()), WIDTH) for one in given)
 
     def _criterion(self, training: Any) -> OfNumbers:
@@ -227,9 +238,15 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         guessing = float(np.average(squares, weights=training.cost))
         return replace(criterion, guessing=guessing or 1.0)
 
-    def _learn(self, training: Any) -> Learned:
+    def _target_units(self, training: Any) -> TargetUnits:
         is_robust = self.loss != "squared"
-        self._units = TargetUnits.of(training.targets, training.cost, is_robust=is_robust)
+        return TargetUnits.of(training.targets, training.cost, is_robust=is_robust)
+
+    def _answers(self, training: Any, truth: np.ndarray) -> Callable[..., Any]:
+        return partial(HeldOutRegressor, self._target_units(training))
+
+    def _learn(self, training: Any) -> Learned:
+        self._units = self._target_units(training)
         learned = super()._learn(self._units.rows(training))
         learned.expansion = self._units.expansion(learned.expansion)
         return learned
@@ -268,7 +285,7 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         if not is_number(return_interval) or not 0 < return_interval < 1:
             raise ValueError(
                 "return_interval must be a probability between 0 and 1, such as 0.9; got "
-                f"{return_interval!r}."
+                f"{shown(return_interval)}."
             )
         if self.residuals_ is None:
             raise ValueError(

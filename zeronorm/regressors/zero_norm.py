@@ -27,7 +27,7 @@ from zeronorm.base.outputs import join_reweighted
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.targets import TargetUnits
 from zeronorm.base.training_set import ChosenTerms, TrainingProblem
-from zeronorm.checks import check_integer, check_not_negative
+from zeronorm.checks import check_integer, check_not_negative, shown
 from zeronorm.solvers.linear_programs.hinge_lp import HingeLP
 from zeronorm.solvers.losses import insensitive
 from zeronorm.solvers.reweighting.loop import Penalty, Reweighted, reweight
@@ -144,11 +144,12 @@ class ZeroNormSVR(SparseKernelRegressor):
         check_not_negative("epsilon", self.epsilon)
         check_not_negative("p", self.p)
         if not isinstance(self.variant, str) or self.variant not in ("A", "B"):
-            raise ValueError(f"variant must be 'A' or 'B'; got {self.variant!r}.")
+            raise ValueError(f"variant must be 'A' or 'B'; got {shown(self.variant)}.")
         largest = 2 if self.variant == "A" else 1
         if self.p > largest:
             raise ValueError(
-                f"p must lie between 0 and {largest} for variant {self.variant!r}; got {self.p!r}."
+                f"p must lie between 0 and {largest} for variant {shown(self.variant)}; got "
+                f"{shown(self.p)}."
             )
 
     def _solve(self, problem: TrainingProblem) -> ChosenTerms:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from zeronorm.checks import shown
 from zeronorm.report.explanation import explain
 from zeronorm.report.text import shown_output
 from zeronorm.report.wording import cell_text, signed
@@ -70,7 +71,7 @@ class ContributionsDisplay:
             At most so many bars; the smallest shares are joined.
         """
         if by not in ("columns", "terms"):
-            raise ValueError(f"by is 'columns' or 'terms', not {by!r}.")
+            raise ValueError(f"by is 'columns' or 'terms', not {shown(by)}.")
         split = shown_output(explain(model, row, X, feature_names).facts)
         if by == "columns":
             start = split["reference"]

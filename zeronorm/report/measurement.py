@@ -15,6 +15,7 @@ from sklearn.metrics import (
     roc_curve,
 )
 
+from zeronorm.checks import shown
 from zeronorm.report.wording import plain
 from zeronorm.tables.model import TableModel
 from zeronorm.tables.reading import Table, to_matrix
@@ -91,7 +92,7 @@ def classification_facts(answers: Answers, y: Any, labels: list[Any]) -> dict[st
     code = {label: place for place, label in enumerate(labels)}
     strange = sorted({str(label) for label in known.tolist() if label not in code})
     if strange:
-        raise ValueError(f"The model does not know the class {strange[0]!r} of y.")
+        raise ValueError(f"The model does not know the class {shown(strange[0])} of y.")
     codes = np.array([code[label] for label in known.tolist()])
     predicted = np.array([code[label] for label in answers.predicted.tolist()])
     table = confusion_matrix(codes, predicted, labels=range(len(labels)))

@@ -10,8 +10,16 @@ Each problem: the direction of Nocedal (1980) in the compact form of Byrd, Noced
 that does not fall ends the problem where it was lowest, so that none ends above its start. There is
 no search for longer steps: the variables should be scaled so that a step of one is about right.
 
+Variables may have bounds: a step is cut off at them, variable by variable, and promises the slope
+along what is left of it. A variable that is at its bound and would go beyond has no part in the
+direction (the two-metric projection of Bertsekas 1982): the inverse Hessian estimate is taken
+between the others alone, so that a short step always goes downhill.
+
 Points, gradients and memory are arrays of any library, and stay where they are; what is decided by,
 a few numbers for each problem, is NumPy's.
+
+Dimitri Bertsekas: Projected Newton methods for optimization problems with simple constraints. SIAM
+Journal on Control and Optimization 20 (1982).
 
 Jorge Nocedal: Updating quasi-Newton matrices with limited storage. Mathematics of Computation 35
 (1980).
@@ -54,6 +62,30 @@ class Minima:
     gradients: Any
     steps: np.ndarray
     is_converged: np.ndarray
+
+
+@dataclass
+class Bounds:
+    """Least and largest value of every variable of every problem; infinite where there is none."""
+
+    lower: Any
+    upper: Any
+
+    def nearest(self, points: Any, problems: np.ndarray) -> Any:
+        """Return the points of some problems, cut off at the bounds."""
+        return within_box(points, take(self.lower, problems), take(self.upper, problems))
+
+    def free(self, points: Any, gradients: Any, problems: np.ndarray) -> Any:
+        """Whether each variable may go downhill: it is not at a bound beyond which that leads."""
+        is_low = (points <= take(self.lower, problems)) & (gradients > 0)
+        return ~(is_low | (points >= take(self.upper, problems)) & (gradients < 0))
+
+
+def within_box(points: Any, lower: Any, upper: Any) -> Any:
+    """Return points, cut off at bounds."""
+    xp = namespace(points)
+    points = xp.where(points < lower, lower, points)
+    return xp.where(points > upper, upper, points)
 
 
 class _Memory:
@@ -141,12 +173,21 @@ def _shifted(pairs: Any, which: Any, new: Any) -> Any:
     return moved
 
 
+def _downhill(points: Any, gradients: Any, problems: np.ndarray, bounds: Bounds | None) -> Any:
+    """Return the gradient, zero where a bound does not let it have its way."""
+    if bounds is None:
+        return gradients
+    is_free = bounds.free(points, gradients, problems)
+    return namespace(gradients).where(is_free, gradients, 0.0 * gradients)
+
+
 def minimise_together(
     function: Callable[[Any, np.ndarray], tuple[Any, Any]],
     start: Any,
     *,
     max_steps: int,
     tolerance: float,
+    bounds: Bounds | None = None,
 ) -> Minima:
     """Minimise several functions of the same number of variables.
 
@@ -161,16 +202,21 @@ def minimise_together(
         Most evaluations of each function after the first.
     tolerance : float
         A problem ends when its steps lower the value by less than this share of it.
+    bounds : Bounds, optional
+        Between which the variables stay.
     """
     n_problems = start.shape[0]
     points, everything = copied(start), np.arange(n_problems)
+    if bounds is not None:
+        points = bounds.nearest(points, everything)
     values, gradients = function(points, everything)
     values = np.array(to_numpy(values), dtype=float)
     memory = _Memory(start)
     steps = np.zeros(n_problems, dtype=int)
     idle, refused = np.zeros(n_problems, dtype=int), np.zeros(n_problems, dtype=int)
     length = np.ones(n_problems)
-    directions, slopes = -gradients, -_inner(gradients, gradients)
+    pull = _downhill(points, gradients, everything, bounds)
+    directions, slopes = -pull, -_inner(pull, pull)
     is_converged = slopes == 0
     active = np.flatnonzero(~is_converged & np.isfinite(values))
     for _ in range(max_steps):
@@ -178,11 +224,15 @@ def minimise_together(
             break
         long = as_on(length[active, None], start, start.dtype)
         trial = take(points, active) + long * take(directions, active)
+        if bounds is not None:
+            trial = bounds.nearest(trial, active)
         found, slope = function(trial, active)
         found = np.asarray(to_numpy(found), dtype=float)
         promised = length[active] * slopes[active]
+        if bounds is not None:
+            promised = _inner(take(gradients, active), trial - take(points, active))
         fell = found - values[active]
-        is_good = fell <= ARMIJO * promised
+        is_good = (fell <= ARMIJO * promised) & (promised < 0)
         good, bad = active[is_good], active[~is_good]
         if len(good):
             moved, turned = take(trial, is_good), take(slope, is_good)
@@ -208,14 +258,16 @@ def minimise_together(
                 length[restarted] = 1.0
         turning = np.concatenate([good, bad[refused[bad] == REFUSED // 2]])
         if len(turning):
-            at = take(gradients, turning)
+            at = _downhill(take(points, turning), take(gradients, turning), turning, bounds)
             new = memory.direction(turning, at)
+            if bounds is not None:  # what is at rest stays there
+                new = namespace(at).where(at == 0, at, new)
             put(directions, turning, new)
             slopes[turning] = _inner(new, at)
             uphill = turning[~(slopes[turning] < 0)]
             if len(uphill):
                 memory.forget(uphill)
-                at = take(gradients, uphill)
+                at = _downhill(take(points, uphill), take(gradients, uphill), uphill, bounds)
                 put(directions, uphill, -at)
                 slopes[uphill] = -_inner(at, at)
         is_converged[active] = (idle[active] >= IDLE) | (slopes[active] >= 0)

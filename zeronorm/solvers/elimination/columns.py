@@ -21,6 +21,8 @@ class Columns:
         The data.
     multiplicity : ndarray of shape (m,), optional
         How many features a column stands for: those of a polynomial kernel that are equal.
+    weight : ndarray of shape (n,), optional
+        How many rows each row stands for.
 
     Attributes
     ----------
@@ -30,24 +32,34 @@ class Columns:
         What was taken off each column.
     """
 
-    def __init__(self, values: Any, multiplicity: np.ndarray | None = None) -> None:
+    def __init__(
+        self,
+        values: Any,
+        multiplicity: np.ndarray | None = None,
+        weight: np.ndarray | None = None,
+    ) -> None:
+        self.weight = weight
+        share = None if weight is None else weight / weight.sum()
         self.is_sparse = sparse.issparse(values)
         if self.is_sparse:
             self.values = sparse.csc_array(values, copy=True)
             self.values.sum_duplicates()
             self.values.eliminate_zeros()
-            mean = np.asarray(self.values.mean(axis=0)).ravel()
-            square = np.asarray(self.squares().mean(axis=0)).ravel()
+            mean, square = (_means(part, share) for part in (self.values, self.squares()))
             self.deviations = np.sqrt(np.maximum(square - mean**2, 0.0))
             # What is left of a column that does not vary is rounding.
             self.deviations[self.deviations <= 1e-7 * np.sqrt(square)] = 0.0
             self.offset = np.zeros(len(mean))
         else:
-            mean = values.mean(axis=0)
+            mean = _means(values, share)
             # One line in memory for each column: what is dropped is then quickly cut out.
             lines = np.subtract(values.T, mean[:, None], order="C")
             self.values = lines.T
-            self.deviations = np.sqrt(np.einsum("ji,ji->j", lines, lines) / len(values))
+            if share is None:
+                variance = np.einsum("ji,ji->j", lines, lines) / len(values)
+            else:
+                variance = np.einsum("ji,ji,i->j", lines, lines, share)
+            self.deviations = np.sqrt(variance)
             self.buffer = np.empty(0)
             self.deviations[self.deviations <= 1e-12 * np.abs(mean)] = 0.0
             self.offset = mean
@@ -100,6 +112,11 @@ class Columns:
     def squares(self) -> Any:
         """Return the squares of the values."""
         return self.values.multiply(self.values) if self.is_sparse else self.values**2
+
+
+def _means(values: Any, share: np.ndarray | None) -> np.ndarray:
+    """Mean of each column, of which each row has a share."""
+    return np.asarray(values.mean(axis=0) if share is None else values.T @ share).ravel()
 
 
 def first_equal_column(columns: Columns) -> np.ndarray:

@@ -1,0 +1,146 @@
+"""Where learned vectors may be: anywhere, within the range of the data, or on rows.
+
+Inside: each feature of a vector stays between the least and the largest of the training rows. The
+descent is one in that box: steps of L-BFGS and of Adam are cut off at its sides
+(``solvers/lbfgs.py``, ``stochastic.py``).
+
+On rows: vectors that were learned anywhere go to training rows, no row to two of them, such that
+the sum of the squared distances is least: of the learned metric, or in the space of the kernel. Of
+each of m vectors only its m nearest rows can be part of that, which makes the assignment small. All
+else then descends again with the vectors held where they are, a box without inside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+
+from zeronorm.arrays import as_on, diagonal, is_numpy, namespace, to_numpy
+from zeronorm.blocks import row_blocks
+from zeronorm.learned.coefficients import solve_coefficients
+from zeronorm.learned.descent import descend
+from zeronorm.learned.joint import JointModels
+from zeronorm.learned.kernel_sets import Rows, products_with_rows
+
+#: What the parameter may be.
+PLACES = ("free", "inside", "rows")
+
+#: Steps of the coefficients of models that are judged, and the relative progress to stop at.
+STEPS, TOLERANCE = 25, 1e-5
+
+
+def feature_ranges(data: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the largest value of each feature."""
+    low = np.full(data.shape[1], np.inf)
+    high = -low
+    for block in row_blocks(data.shape[0]):
+        rows = data[block] if is_numpy(data) else to_numpy(data[block, :])
+        least, most = rows.min(axis=0), rows.max(axis=0)
+        if sparse.issparse(rows):
+            least, most = least.toarray().ravel(), most.toarray().ravel()
+        low, high = np.minimum(low, least), np.maximum(high, most)
+    return low, high
+
+
+def squared_distances(models: JointModels, rows: Rows) -> np.ndarray:
+    """Squared distances of the vectors of each model and rows (models, m, n)."""
+    kernel, widths, vectors = models.kernel, models.current_widths, models.parameters.vectors
+    xp = namespace(vectors)
+    if kernel.name == "rbf":
+        scaled = widths[:, None, :] * vectors
+        found = xp.sum(scaled * vectors, axis=2)[:, :, None] - products_with_rows(
+            2.0 * scaled, rows.X
+        )
+        if widths.shape[1] == 1:
+            return to_numpy(found + (widths * rows.norms)[:, None, :])
+        return to_numpy(found + products_with_rows(widths, rows.squares)[:, None, :])
+    own = rows.norms[None, :]
+    if kernel.name == "poly":
+        own = (widths * own + kernel.coef0) ** kernel.degree
+    found = own[:, None, :] - 2.0 * kernel.values(vectors, widths, rows)
+    return to_numpy(found + diagonal(kernel.gram(vectors, widths))[:, :, None])
+
+
+def nearest_rows(models: JointModels, source: Any) -> np.ndarray:
+    """Numbers of the rows that the vectors of one model go to, each to another one.
+
+    ``source`` are rows, or where blocks of them can be taken from.
+    """
+    count = models.size
+    places, distances = np.zeros((count, 0), dtype=int), np.zeros((count, 0))
+    for block in row_blocks(len(source)):
+        there = squared_distances(models, source.take(block))[0]
+        numbers = np.broadcast_to(np.arange(block.start, block.stop), there.shape)
+        places, distances = np.hstack([places, numbers]), np.hstack([distances, there])
+        kept = np.argsort(distances, axis=1, kind="stable")[:, :count]
+        places, distances = (np.take_along_axis(one, kept, 1) for one in (places, distances))
+    candidates, where = np.unique(places, return_inverse=True)
+    # Of equal rows one is enough: another term there would add nothing.
+    rows = to_numpy(source.take(candidates).dense(slice(None)))
+    first, same = np.unique(rows, axis=0, return_index=True, return_inverse=True)[1:]
+    far = np.full((count, len(first)), np.inf)
+    np.minimum.at(far, (np.arange(count)[:, None], same.ravel()[where]), distances)
+    # A vector may go to any of them, if need be: for a price that no other solution has.
+    price = 10.0 * count * (1.0 + np.abs(distances).max())
+    vectors, chosen = linear_sum_assignment(np.where(np.isinf(far), price, far))
+    return candidates[first[chosen[np.argsort(vectors)]]]
+
+
+def judged_on_rows(models: JointModels, learn: np.ndarray) -> JointModels:
+    """Return models whose vectors are rows that each has learned from, coefficients solved.
+
+    Parameters
+    ----------
+    models : JointModels
+        The models; they stay as they are.
+    learn : ndarray of shape (n_folds, n)
+        Rows that each fold learns from; models are those of one setting after the other.
+    """
+    if models.size == 0:
+        return models
+    vectors = []
+    for i in range(len(models)):
+        rows = np.flatnonzero(learn[i % len(learn)])
+        own, some = models.take(np.array([i])), models.rows.take(rows)
+        vectors.append(to_numpy(some.dense(_filled(nearest_rows(own, some), models.size))))
+    placed = as_on(np.stack(vectors), models.rows.like, models.rows.dtype)
+    parameters = replace(models.parameters, vectors=placed)
+    result = JointModels(
+        models.rows, models.form, models.cost, models.gamma, parameters, models.used
+    )
+    solve_coefficients(result, max_steps=STEPS, tolerance=TOLERANCE)
+    return result
+
+
+def _filled(rows: np.ndarray, count: int) -> np.ndarray:
+    """Repeat rows where there are fewer different ones than vectors: the models have one size."""
+    return rows[np.arange(count) % len(rows)]
+
+
+def move_to_rows(
+    models: JointModels, source: Any, *, max_steps: int, tolerance: float
+) -> np.ndarray:
+    """Put the vectors of one model on rows, and let all else descend; the rows' numbers come back.
+
+    Parameters
+    ----------
+    models : JointModels
+        The model, on rows to learn from.
+    source : Rows or TrainingSource
+        Rows to go to.
+    max_steps : int
+        Most steps of the descent.
+    tolerance : float
+        Relative progress to stop at.
+    """
+    rows = nearest_rows(models, source)
+    vectors = source.take(rows).dense(slice(None))[None, :, :]
+    weights = models.parameters.weights[:, : len(rows), :]
+    models.parameters = replace(models.parameters, vectors=vectors, weights=weights)
+    models.rows = replace(models.rows, box=(vectors, vectors))
+    descend(models, max_steps=max_steps, tolerance=tolerance)
+    return rows
