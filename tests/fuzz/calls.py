@@ -93,12 +93,14 @@ PARAMETERS = {
     "metric": (["auto", True, False], ["yes", None, 1]),
     "rule": (["one_se", "paired_se", "best"], ["smallest", None, 3]),
     "sample_size": (["auto", 10, 40], [0, -1, 2.5, "large", None]),
+    "scoring": ([None, "accuracy", "r2"], ["accurate", 3, ["accuracy"]]),
     "signs": (["label", "free"], ["both", None, 3]),
     "slack_norm": (["auto", 0, 1, 2], [3, -1, None, "one", np.nan]),
     "smoothing": ([1e-12, 0.7, 1.0], [0.0, 1.5, np.nan, None]),
     "task": (["auto", "classification", "regression"], ["count", None, 3]),
     "tol": ([1e-300, 1e-12, 1e-4, 0.1, 1.0, 1e12], [0.0, -1.0, np.nan, np.inf, None, "small"]),
     "variant": (["A", "B", "W"], ["C", "", None, 3]),
+    "vectors": (["free", "inside", "rows"], ["outside", None, True]),
     "verbose": ([0], [-1, "loud", None]),
 }  # fmt: skip
 
