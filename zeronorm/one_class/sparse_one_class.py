@@ -51,8 +51,8 @@ from zeronorm.learned.prototypes import (
 ROWS, CANDIDATES = 2_000, 300
 
 #: n_terms="auto": what more vectors may gain at most, as a share of the optimum of the whole
-#: machine; and one vector for so many of that machine's, but at least so many.
-NEAR, FEWER, LEAST = 0.01, 20, 4
+#: machine; and one vector for so many of that machine's.
+NEAR, FEWER = 0.01, 20
 
 #: The descent stops when a step lowers the objective by less than this share of tol, relatively.
 RESTING = 0.1
@@ -71,7 +71,8 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
         Most of the training rows that may be outside, as a share; above 0 and at most 1.
     n_terms : "auto" or int, default="auto"
         Number of terms: as many as bring the objective within one per cent of the whole machine's,
-        at most a twentieth of its vectors or four; or this many.
+        but no more than a twentieth of its vectors (one, where it has fewer than forty); or this
+        many.
     kernel : {"linear", "poly", "rbf"}, default="rbf"
         Kernel function; it must be positive semidefinite and have a derivative.
     degree : float, default=3
@@ -224,7 +225,7 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
         most, best = len(weight), -np.inf
         if self._chooses_terms():
             best, n_vectors = self._whole_machine(data, weight, task.total, training)
-            most = min(most, max(LEAST, n_vectors // FEWER))
+            most = min(most, max(1, n_vectors // FEWER))
         else:
             most = min(most, self.n_terms)
         rows = np.sort(random.permutation(len(weight))[:CANDIDATES])
@@ -289,11 +290,33 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
         return self._decision_values(X, "decision_function")
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Score rows: the decision function without the offset; smaller is more unusual."""
+        """Score rows: the decision function without the offset.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to judge.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Scores; smaller is more unusual.
+        """
         return self._decision_values(X, "score_samples") + self.offset_
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return 1 for rows like those of the training data, -1 for outliers."""
+        """Tell rows like those of the training data from outliers.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to judge.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            1 for rows like those of the training data, -1 for outliers.
+        """
         values = self._decision_values(X, "predict")
         return OneClass(self.offset_).predict(values[:, None])
 
@@ -307,7 +330,6 @@ def _scale(data: np.ndarray, kernel: Any) -> tuple[float, float]:
 
     With equal weights of all rows the values are the mean kernel values, times that sum.
     """
-    some = data[:: max(1, len(data) // ROWS)]
-    values = kernel.matrix(some, some).mean(axis=0)
+    values = kernel.matrix(data, data).mean(axis=0)
     unit = 1.0 / max(float(values.mean()), np.finfo(float).tiny ** 0.5)
     return unit, 2.0 * unit * float(np.abs(values).max()) + 1.0

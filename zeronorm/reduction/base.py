@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.parameters import with_parameters
+from zeronorm.base.placement import validated
 from zeronorm.base.training_set import check_cost, store_expansion
 from zeronorm.checks import all_or_nothing, check_integer, check_positive, is_number
 from zeronorm.exceptions import PoorFitWarning
@@ -190,5 +191,4 @@ class KernelReducer(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _outputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "expansion_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
-        return output_values(self.expansion_, X)
+        return output_values(self.expansion_, validated(self, X))
