@@ -1,13 +1,18 @@
 """AROMSelector for numbers and for several labels a row: rounds by other solvers, what is found."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import linprog
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
+from sklearn.svm import SVC
 
 import zeronorm
-from zeronorm import AROMClassifier, AROMSelector
+from zeronorm import AROMClassifier, AROMSelector, OneNormSVC, SVCReducer
+from zeronorm.datasets import make_weston_toy
 from zeronorm.solvers.elimination.columns import Columns
 from zeronorm.solvers.elimination.residual_rounds import AbsoluteResiduals, SquaredResiduals
 
@@ -121,3 +126,23 @@ def test_norm_by_the_shape_of_the_data():
             AROMClassifier(4, "auto", **options).fit(X, y).support_,
             np.flatnonzero(same.support_),
         )
+
+
+def test_costs_beyond_what_solvers_can_square():
+    X, y = make_weston_toy(16, random_state=0)
+    for selector in (AROMSelector(C=1e300), AROMClassifier(C=1e300)):
+        with pytest.raises(ValueError, match="Take a smaller C"):
+            selector.fit(X, y)
+    for C in (1e12, 1e60, 1e98):  # the hard margin of the paper
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of a gap that rounding leaves
+            hard = AROMSelector(C=C).fit(X, y)
+        assert np.isfinite(hard.history_["gap"]).all()
+
+
+def test_labels_that_cannot_be_compared():
+    y = np.array(["a", 1] * 8, dtype=object)
+    X = np.random.default_rng(0).normal(size=(16, 3))
+    for estimator in (AROMSelector(), AROMClassifier(), OneNormSVC(), SVCReducer(SVC())):
+        with pytest.raises(TypeError, match="all of them numbers, or all of them strings"):
+            estimator.fit(X, y)

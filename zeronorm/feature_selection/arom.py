@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.utils import Tags
 
 from zeronorm.base.parameters import with_parameters
+from zeronorm.base.training_set import check_cost
 from zeronorm.checks import check_integer, check_positive, is_integer
 from zeronorm.feature_selection.base import LinearSelector, check_finite, gap_warning
 from zeronorm.feature_selection.tasks import TASKS, NumberTask, task_of
@@ -192,6 +193,8 @@ class AROMSelector(LinearSelector):
 
     def _problem(self, columns: Columns, targets: np.ndarray) -> RoundProblem:
         """Return the problem of a round."""
+        cost = np.full(columns.n_rows, float(self.C))
+        check_cost(cost)
         kind: type[RoundProblem] = SquaredSlack
         is_linear = self._norm(columns) == "l1"
         if issubclass(self._task_kind, NumberTask):
@@ -202,7 +205,7 @@ class AROMSelector(LinearSelector):
             kind = HingeSlack
         elif self.multi_class == "joint" and targets.shape[1] > 1:
             kind = JointSquaredSlack
-        return kind(columns, targets, np.full(columns.n_rows, float(self.C)))
+        return kind(columns, targets, cost)
 
     def _rank(self, columns: Columns, targets: np.ndarray, stop_at: int | None) -> Selection:
         result = eliminate(

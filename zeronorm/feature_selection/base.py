@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from zeronorm.base.labels import check_labels
 from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import all_or_nothing, check_integer, check_positive, check_share, is_integer
 from zeronorm.feature_selection.sizes import cross_validated_sizes
@@ -107,7 +107,7 @@ class LinearSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _task(self, y: np.ndarray) -> Any:
         """Return what features are selected for: classes."""
-        check_classification_targets(y)
+        check_labels(y)
         return task_of(y)
 
     def _get_support_mask(self) -> np.ndarray:

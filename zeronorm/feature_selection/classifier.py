@@ -20,12 +20,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base.checked import CheckedLinear
 from zeronorm.base.guard import guessing_message
-from zeronorm.base.labels import class_codes, signed_targets
+from zeronorm.base.labels import check_labels, class_codes, signed_targets
 from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import all_or_nothing, check_integer
 from zeronorm.decisions import Classes
@@ -172,7 +171,7 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         with all_or_nothing(self):
             self._check_parameters()
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-            check_classification_targets(y)
+            check_labels(y)
             self._fit(X, y)
             fitted = CheckedLinear(self, X, y)
             doubt = guessing_message(type(self).__name__, fitted, self.classes_)

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.linear_model import Ridge
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from zeronorm.base.labels import class_codes, signed_targets
+from zeronorm.base.labels import check_labels, class_codes, signed_targets, target_kind
 from zeronorm.base.targets import TargetUnits, numeric_targets
 from zeronorm.feature_selection.sizes import svm_accuracies
 
@@ -110,11 +109,11 @@ class NumberTask:
 
 def task_of(y: np.ndarray, task: str = "auto") -> ClassTask | LabelTask | NumberTask:
     """Return the task that a target asks for, or that is said."""
-    kind = type_of_target(y, input_name="y")
+    kind = target_kind(y)
     if task == "regression" or task == "auto" and kind.startswith("continuous"):
         return NumberTask(numeric_targets(y))
     if kind == "multilabel-indicator":
         return LabelTask(np.asarray(y))
-    check_classification_targets(y)
+    check_labels(y)
     classes, codes = class_codes(y)
     return ClassTask(classes, codes)

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.svm import SVC
-from sklearn.utils.multiclass import check_classification_targets
 
+from zeronorm.base.labels import check_labels
 from zeronorm.base.parameters import with_parameters
 from zeronorm.decisions import Classes
 from zeronorm.expansion import KernelExpansion
@@ -52,7 +52,7 @@ class SVCReducer(ClassifierMixin, KernelReducer):
         feature space are dropped, and the function stays what it is.
     tol : float, default=1e-4
         Relative duality gap of coefficients that are trained again; also the relative progress of
-        a step beyond which moving vectors are said not to have converge.
+        a step beyond which moving vectors are said not to have converged.
     max_iter : int, default=200
         Most steps in which all vectors move; most rounds of "cross_entropy".
     random_state : int, RandomState instance or None, default=None
@@ -151,7 +151,7 @@ class SVCReducer(ClassifierMixin, KernelReducer):
         return GivenClasses(estimator)
 
     def _checked_target(self, y: np.ndarray) -> np.ndarray:
-        check_classification_targets(y)
+        check_labels(y)
         return y
 
     def _check_target(self, rows: Rows, given: Any) -> None:
