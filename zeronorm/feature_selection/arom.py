@@ -40,7 +40,7 @@ class AROMSelector(LinearSelector):
 
     An SVM is trained, every feature is multiplied by its weight, and so on: what the classifier
     can do without vanishes within a few rounds. Works on the rows' inner products, so that a
-    hundred rows with a hundred thousand features take seconds.
+    hundred rows with a million features take seconds. Single precision stays what it is.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ class LinearSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         """
         with all_or_nothing(self):
             self._check_parameters()
-            options = {"accept_sparse": ("csr", "csc"), "dtype": np.float64}
+            options = {"accept_sparse": ("csr", "csc"), "dtype": (np.float64, np.float32)}
             X, y = validate_data(self, X, y, **options, **self._target_options())
             task = self._task(y)
             self.__dict__["_task_kind"] = type(task)

@@ -101,10 +101,15 @@ class NumberTask:
         for chosen in subsets:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of matrices that are nearly singular
-                ridge = Ridge(1.0 / C).fit(X[train][:, chosen], known)
-            values = ridge.predict(X[test][:, chosen]).reshape(truth.shape)
+                ridge = Ridge(1.0 / C).fit(_doubles(X[train][:, chosen]), known)
+            values = ridge.predict(_doubles(X[test][:, chosen])).reshape(truth.shape)
             found.append(float(np.mean(1.0 - np.mean((values - truth) ** 2, axis=0) / variance)))
         return found, 0
+
+
+def _doubles(X: Any) -> Any:
+    """Return rows in double precision, dense or sparse."""
+    return X.astype(np.float64, copy=False)
 
 
 def task_of(y: np.ndarray, task: str = "auto") -> ClassTask | LabelTask | NumberTask:
