@@ -63,5 +63,6 @@ CURRENT: tuple[str, ...] = (
     "deb62a2",
     "1944ac6",
     "50fbd06",
+    "edb2c49",
 )
 STUDIES = {module.STUDY.name: module.STUDY for module in MODULES}
