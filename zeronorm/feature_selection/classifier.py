@@ -50,8 +50,8 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
         How many features, or products of features, the classifier may use: as in
         :class:`AROMSelector`. 1.0 keeps all of them, which leaves an SVM.
     norm : {"l2", "l1", "auto"}, default="l2"
-        Norm of the weights in each round: an SVM, or a linear program. "auto" is "l1" where rows
-        outnumber features and the other parameters allow it, "l2" elsewhere.
+        Norm of the weights in each round: an SVM, or a linear program. "auto" is as in
+        :class:`AROMSelector`.
     kernel : {"linear", "poly"}, default="linear"
         "poly" chooses among all products of up to ``degree`` features.
     degree : int, default=2
@@ -186,6 +186,8 @@ class AROMClassifier(ClassifierMixin, BaseEstimator):
             self.__dict__.pop(name, None)  # of an earlier fit
         selector, targets = self._selector(), signed_targets(codes, len(self.classes_))
         wanted, n_terms = selector._wanted(values, ClassTask(self.classes_, codes)), values.shape[1]
+        # The same norm for the choice of terms and for the machine on them.
+        selector.norm = selector._norm(len(codes), n_terms, wanted)
         if hasattr(selector, "cv_results_"):
             self.cv_results_ = selector.cv_results_
         multiplicity = np.ones(n_terms) if powers is None else multiplicities(powers)
@@ -297,7 +299,7 @@ def fit_scaled(
         # Nothing varies: the commonest class, or no class against the rest.
         return coef, np.sign(targets.sum(axis=0)), 0.0
     columns.keep(used)
-    problem = selector._problem(columns, targets)
+    problem = selector._problem(columns, targets, selector.norm)
     found = fit_once(problem, scaling[used], count_slacks=selector.slack_norm == 0)
     coef[used] = found.coef * columns.multiplicity[:, None]
     return coef, found.intercept - offset @ coef, found.gap
