@@ -64,5 +64,6 @@ CURRENT: tuple[str, ...] = (
     "1944ac6",
     "50fbd06",
     "edb2c49",
+    "eae1f87",
 )
 STUDIES = {module.STUDY.name: module.STUDY for module in MODULES}
