@@ -9,7 +9,7 @@ numerics of RS and of the last.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -139,10 +139,6 @@ class SVCReducer(ClassifierMixin, KernelReducer):
     >>> bool((small.predict(X) == svc.predict(X)).mean() > 0.99)
     True
     """
-
-    n_jobs: int | None = None
-
-    _methods: ClassVar[tuple[str, ...]] = ("reduced_set", "modified", "cross_entropy", "exact")
 
     def _default(self) -> Any:
         return SVC()
