@@ -211,7 +211,7 @@ ESTIMATORS = {
             "dual_coef_ eigenvalues_ error_ expansion_ history_ intercept_ n_features_in_ n_iter_ "
             "n_terms_ objective_ support_vectors_"
         ),
-        "fit fit_transform get_feature_names_out set_output transform",
+        "fit fit_transform get_feature_names_out inverse_transform set_output transform",
     ),
     "SparseLargeMarginClassifier": (
         (

@@ -83,7 +83,8 @@ def is_valid(estimator: Any, X: Any) -> bool:
     """
     if type(X) is not np.ndarray or X.dtype not in (np.float64, np.float32):
         return False
-    fits = X.ndim == 2 and X.shape[0] > 0 and X.shape[1] == estimator.n_features_in_
+    n_features = getattr(estimator, "n_features_in_", None)
+    fits = X.ndim == 2 and X.shape[0] > 0 and X.shape[1] == n_features
     if not fits or hasattr(estimator, "feature_names_in_"):  # of whose absence there is a warning
         return False
     with np.errstate(all="ignore"):
