@@ -34,6 +34,20 @@ def is_text(value: Any) -> bool:
         return False
 
 
+def is_auto(value: Any) -> bool:
+    """Whether ``value`` is the word "auto"."""
+    return isinstance(value, str) and value == "auto"
+
+
+def check_terms_or_auto(value: Any) -> None:
+    """Raise ValueError unless ``value``, a number of terms, is "auto" or an integer above zero."""
+    if is_auto(value):
+        return
+    if not is_integer(value):
+        raise ValueError(f"n_terms must be 'auto' or an integer; got {value!r}.")
+    check_integer("n_terms", value, least=1)
+
+
 def check_integer(name: str, value: Any, *, least: int) -> None:
     """Raise ValueError unless ``value`` is an integer of at least ``least``."""
     if not is_integer(value) or value < least:

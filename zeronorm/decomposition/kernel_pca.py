@@ -33,7 +33,7 @@ from zeronorm.base.parameters import with_parameters
 from zeronorm.base.placement import validated_rows
 from zeronorm.base.targets import NumericRows
 from zeronorm.base.training_set import Learned, check_cost, learned_expansion
-from zeronorm.checks import all_or_nothing, check_integer, check_terms, is_integer
+from zeronorm.checks import all_or_nothing, check_integer, check_terms, check_terms_or_auto, is_auto
 from zeronorm.decisions import Scores
 from zeronorm.decomposition.inverse import ScoresToRows
 from zeronorm.expansion import KernelExpansion
@@ -151,13 +151,7 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelM
         check_learnable(self.kernel)
         check_integer("n_components", self.n_components, least=1)
         check_integer("max_iter", self.max_iter, least=1)
-        if not self._chooses_terms():
-            if not is_integer(self.n_terms):
-                raise ValueError(f"n_terms must be 'auto' or an integer; got {self.n_terms!r}.")
-            check_integer("n_terms", self.n_terms, least=1)
-
-    def _chooses_terms(self) -> bool:
-        return isinstance(self.n_terms, str) and self.n_terms == "auto"
+        check_terms_or_auto(self.n_terms)
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Find the components.
@@ -181,7 +175,7 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelM
             with np.errstate(all="ignore"):
                 rows, weight, data, kernel = self._rows_that_count(X, None)
                 check_cost(weight)
-                if not self._chooses_terms():
+                if not is_auto(self.n_terms):
                     check_terms(self.n_terms, len(rows))
                 random = check_random_state(self.random_state)
                 some = np.sort(random.permutation(len(rows))[:ROWS])
@@ -201,7 +195,7 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelM
         coef = vectors / np.sqrt(values)
         scores = vectors * np.sqrt(values)
         count = self.n_terms
-        if self._chooses_terms():
+        if is_auto(self.n_terms):
             count = min(MOST_TERMS, max(len(values) + 1, len(scores) // ROWS_PER_TERM))
         if count >= len(scores):
             data = training.dense(np.arange(len(scores)))

@@ -20,7 +20,13 @@ from zeronorm.base.parameters import with_parameters
 from zeronorm.base.placement import check_device
 from zeronorm.base.progress import progress_bar
 from zeronorm.base.training_set import Learned, TrainingRows, check_cost
-from zeronorm.checks import check_integer, check_positive, check_terms, is_integer
+from zeronorm.checks import (
+    check_integer,
+    check_positive,
+    check_terms,
+    check_terms_or_auto,
+    is_auto,
+)
 from zeronorm.expansion_parts import n_features_used
 from zeronorm.kernels import Kernel
 from zeronorm.learned.choice import Choice, choose, settings_of
@@ -73,10 +79,7 @@ class LearnedMachine(KernelMachine):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_device(self.device)
-        if not self._chooses_terms():
-            if not is_integer(self.n_terms):
-                raise ValueError(f"n_terms must be 'auto' or an integer; got {self.n_terms!r}.")
-            check_integer("n_terms", self.n_terms, least=1)
+        check_terms_or_auto(self.n_terms)
         for C in costs_of(self.C, 1):
             check_positive("C", C)
         check_learnable(self.kernel)
@@ -91,7 +94,7 @@ class LearnedMachine(KernelMachine):
         return 1.0  # the settings multiply it
 
     def _chooses_terms(self) -> bool:
-        return isinstance(self.n_terms, str) and self.n_terms == "auto"
+        return is_auto(self.n_terms)
 
     def _make_kernel(self, X: Any, sample_weight: np.ndarray | None) -> Kernel:
         """Return the kernel with gamma="scale", of which the widths are multiples."""

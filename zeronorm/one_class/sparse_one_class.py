@@ -35,7 +35,14 @@ from zeronorm.base.training_set import (
     gap_warning,
     learned_expansion,
 )
-from zeronorm.checks import all_or_nothing, check_integer, check_share, check_terms, is_integer
+from zeronorm.checks import (
+    all_or_nothing,
+    check_integer,
+    check_share,
+    check_terms,
+    check_terms_or_auto,
+    is_auto,
+)
 from zeronorm.decisions import OneClass
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.learner import check_learnable
@@ -150,13 +157,7 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
         check_share("nu", self.nu)
         check_learnable(self.kernel)
         check_integer("max_iter", self.max_iter, least=1)
-        if not self._chooses_terms():
-            if not is_integer(self.n_terms):
-                raise ValueError(f"n_terms must be 'auto' or an integer; got {self.n_terms!r}.")
-            check_integer("n_terms", self.n_terms, least=1)
-
-    def _chooses_terms(self) -> bool:
-        return isinstance(self.n_terms, str) and self.n_terms == "auto"
+        check_terms_or_auto(self.n_terms)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit the machine.
@@ -180,7 +181,7 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
             with np.errstate(all="ignore"):
                 rows, weight, data, kernel = self._rows_that_count(X, sample_weight)
                 check_cost(weight)
-                if not self._chooses_terms():
+                if not is_auto(self.n_terms):
                     check_terms(self.n_terms, len(rows))
                 codes = np.zeros(len(rows), dtype=np.intp)
                 targets = np.ones((len(rows), 1))
@@ -223,7 +224,7 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
     ) -> tuple[np.ndarray, Descent, dict[str, list[float]]]:
         """Let vectors grow, and move, until they are as many as asked for, or enough."""
         most, best = len(weight), -np.inf
-        if self._chooses_terms():
+        if is_auto(self.n_terms):
             best, n_vectors = self._whole_machine(data, weight, task.total, training)
             most = min(most, max(1, n_vectors // FEWER))
         else:
@@ -244,7 +245,7 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
             history["objective"].append(current.value)
             if is_full:
                 break
-            if self._chooses_terms():
+            if is_auto(self.n_terms):
                 exact = task.certified(current.features, self.tol).value
                 if exact - best <= NEAR * abs(best):
                     break
