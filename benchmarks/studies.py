@@ -62,5 +62,8 @@ CURRENT: tuple[str, ...] = (
     "68e3cdb",
     "deb62a2",
     "1944ac6",
+    "50fbd06",
+    "edb2c49",
+    "eae1f87",
 )
 STUDIES = {module.STUDY.name: module.STUDY for module in MODULES}

@@ -89,8 +89,8 @@ ESTIMATORS = {
     ),
     "OneClassReducer": (
         (
-            "estimator=None, *, max_error=None, max_iter=200, method='reduced_set', n_terms=None, "
-            "random_state=None, tol=0.0001"
+            "estimator=None, *, max_error=None, max_iter=200, method='reduced_set', n_jobs=None, "
+            "n_terms=None, random_state=None, tol=0.0001"
         ),
         (
             "changed_ dual_coef_ estimator_ expansion_ history_ intercept_ n_features_in_ n_iter_ "
@@ -168,8 +168,8 @@ ESTIMATORS = {
     ),
     "SVRReducer": (
         (
-            "estimator=None, *, max_error=None, max_iter=200, method='reduced_set', n_terms=None, "
-            "random_state=None, tol=0.0001"
+            "estimator=None, *, max_error=None, max_iter=200, method='reduced_set', n_jobs=None, "
+            "n_terms=None, random_state=None, tol=0.0001"
         ),
         (
             "changed_ dual_coef_ estimator_ expansion_ history_ intercept_ n_features_in_ n_iter_ "
@@ -211,7 +211,7 @@ ESTIMATORS = {
             "dual_coef_ eigenvalues_ error_ expansion_ history_ intercept_ n_features_in_ n_iter_ "
             "n_terms_ objective_ support_vectors_"
         ),
-        "fit fit_transform get_feature_names_out set_output transform",
+        "fit fit_transform get_feature_names_out inverse_transform set_output transform",
     ),
     "SparseLargeMarginClassifier": (
         (

@@ -39,6 +39,11 @@ def is_text(value: Any) -> bool:
         return False
 
 
+def is_auto(value: Any) -> bool:
+    """Whether ``value`` is the word "auto"."""
+    return isinstance(value, str) and value == "auto"
+
+
 def is_sequence(value: Any) -> bool:
     """Whether ``value`` is a sequence, such as a list or an array of one dimension, but no text."""
     is_flat = getattr(value, "ndim", 1) == 1
@@ -97,3 +102,18 @@ def check_terms(n_terms: int, n_rows: int) -> None:
     """Raise ValueError if there are to be more terms than training rows."""
     if n_terms > n_rows:
         raise ValueError(f"n_terms={n_terms} is more than the {n_rows} training rows.")
+
+
+def is_valid(estimator: Any, X: Any) -> bool:
+    """Whether X is a plain array in which scikit-learn would find nothing to change or to refuse.
+
+    Its validation takes several times as long as a few kernel terms of some hundred rows.
+    """
+    if type(X) is not np.ndarray or X.dtype not in (np.float64, np.float32):
+        return False
+    n_features = getattr(estimator, "n_features_in_", None)
+    fits = X.ndim == 2 and X.shape[0] > 0 and X.shape[1] == n_features
+    if not fits or hasattr(estimator, "feature_names_in_"):  # of whose absence there is a warning
+        return False
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(np.add.reduce(X, axis=None)))

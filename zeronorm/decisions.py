@@ -45,6 +45,18 @@ class DecisionRule:
             return 1
         return len(pairs_of(self.n_classes)) if self.is_pairs else self.n_classes
 
+    def problems(self, codes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Rows (by number) and labels -1/+1 that each output is trained on, of class numbers."""
+        if self.n_classes > 2 and self.is_pairs:
+            found = []
+            for first, second in pairs_of(self.n_classes):
+                rows = np.flatnonzero((codes == first) | (codes == second))
+                found.append((rows, np.where(codes[rows] == first, 1.0, -1.0)))
+            return found
+        positive = [1] if self.n_classes == 2 else range(self.n_classes)
+        all_rows = np.arange(len(codes))
+        return [(all_rows, np.where(codes == code, 1.0, -1.0)) for code in positive]
+
     def codes(self, values: np.ndarray) -> np.ndarray:
         """Class numbers of rows with these outputs, shape (rows,) or (rows, outputs)."""
         if self.n_classes == 2:

@@ -18,7 +18,7 @@ from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, Target
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from zeronorm.checks import is_integer, is_text
+from zeronorm.checks import is_integer, is_text, is_valid
 from zeronorm.decisions import (
     Classes,
     Decision,
@@ -190,6 +190,8 @@ class Model:
         return not isinstance(self.decision, Density)
 
     def _checked(self, X: Any) -> Any:
+        if is_valid(self, X):
+            return X
         dtypes = (np.float64, np.float32)
         formats = "csr" if self._takes_sparse() else False
         return validate_data(self, X, accept_sparse=formats, dtype=dtypes, reset=False)

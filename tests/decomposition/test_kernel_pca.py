@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_wine, make_moons
-from sklearn.decomposition import KernelPCA
+from scipy import sparse
+from sklearn.datasets import load_wine, make_circles, make_moons
+from sklearn.decomposition import PCA, KernelPCA
+from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
 
 import zeronorm
 from zeronorm import SparseKernelPCA
+from zeronorm.decomposition.inverse import RIDGES, ScoresToRows
 
 
 def moons(n=120):
@@ -48,6 +51,76 @@ def test_a_tenth_of_the_rows_reconstructs_the_kernel():
     exact = dense.transform(X)
     residual = with_signs(ours.transform(X), exact) - exact
     assert ours.error_ == pytest.approx(np.sum(residual**2) / np.sum(exact**2), rel=1e-4)
+
+
+SETS = {"moons": moons, "wine": lambda: load_wine().data, "circles": lambda: circles()}
+
+
+def circles():
+    return make_circles(150, noise=0.05, factor=0.4, random_state=0)[0]
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("n_components", [2, 5])
+def test_new_rows_come_back_nearer_than_with_kernel_pca(name, n_components):
+    X = StandardScaler().fit_transform(SETS[name]())
+    order = np.random.RandomState(0).permutation(len(X))
+    train, test = X[order[: 2 * len(X) // 3]], X[order[2 * len(X) // 3 :]]
+    gamma, errors = 1.0 / X.shape[1], []
+    dense = KernelPCA(n_components, kernel="rbf", gamma=gamma, fit_inverse_transform=True)
+    ours = SparseKernelPCA(n_components, gamma=gamma, random_state=0)
+    for model in (dense, ours):
+        back = model.fit(train).inverse_transform(model.transform(test))
+        errors.append(np.mean((back - test) ** 2))
+    assert errors[1] < errors[0] < test.var()
+    assert ours.n_terms_ <= max(n_components + 1, len(train) // 10)
+
+
+def test_the_inverse_of_a_linear_kernel_is_that_of_pca():
+    X = StandardScaler().fit_transform(load_wine().data)
+    ours = SparseKernelPCA(3, 20, kernel="linear", random_state=0).fit(X)
+    pca = PCA(3).fit(X)
+    expected = pca.inverse_transform(pca.transform(X))
+    back = ours.inverse_transform(ours.transform(X))
+    # Gaussians of the scores may know a little more of the other directions.
+    assert np.mean((back - X) ** 2) <= np.mean((expected - X) ** 2) + 1e-3
+    everything = SparseKernelPCA(13, len(X), kernel="linear").fit(X)
+    np.testing.assert_allclose(everything.inverse_transform(everything.transform(X)), X, atol=1e-3)
+
+
+def test_the_inverse_is_the_ridge_regression_that_it_says():
+    random = np.random.RandomState(0)
+    scores, rows, centres = random.randn(30, 2), random.randn(30, 3), random.randn(4, 2)
+    found = ScoresToRows(scores, rows, centres)
+
+    def design(some):
+        distance = ((some[:, None] - centres[None]) ** 2).sum(axis=2)
+        return np.c_[np.exp(-found.kernel.gamma * distance), some / scores.std(axis=0).max()]
+
+    fits = []
+    for alpha in RIDGES:
+        ridge = Ridge(alpha).fit(design(scores), rows)
+        A = np.c_[design(scores), np.ones(30)]
+        penalty = alpha * np.diag([1.0] * 6 + [0.0])
+        freedom = np.trace(A @ np.linalg.solve(A.T @ A + penalty, A.T))
+        residual = np.sum((rows - ridge.predict(design(scores))) ** 2)
+        fits.append((30 * residual / (30 - freedom) ** 2, ridge))
+    gcv, ridge = min(fits, key=lambda one: one[0])
+    size = np.abs(rows - rows.mean(axis=0)).max()
+    assert found.gcv == pytest.approx(gcv / size**2, rel=1e-6)
+    fresh = random.randn(5, 2)
+    np.testing.assert_allclose(found.rows(fresh), ridge.predict(design(fresh)), atol=1e-8)
+
+
+def test_scores_that_cannot_come_back():
+    model = SparseKernelPCA(2, 5, random_state=0).fit(moons(30))
+    with pytest.raises(ValueError, match="X has 3 columns; there are 2 components"):
+        model.inverse_transform(np.ones((4, 3)))
+    with pytest.raises(ValueError, match="contains NaN"):
+        model.inverse_transform([[np.nan, 0.0]])
+    model = SparseKernelPCA(2, 5, random_state=0).fit(sparse.csr_array(moons(30)))
+    with pytest.raises(ValueError, match="no inverse transform of sparse rows"):
+        model.inverse_transform(np.ones((4, 2)))
 
 
 def test_many_rows_saving_and_names(tmp_path, monkeypatch):

@@ -1,13 +1,18 @@
 """AROMSelector for numbers and for several labels a row: rounds by other solvers, what is found."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import linprog
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
+from sklearn.svm import SVC
 
 import zeronorm
-from zeronorm import AROMClassifier, AROMSelector
+from zeronorm import AROMClassifier, AROMSelector, OneNormSVC, SVCReducer
+from zeronorm.datasets import make_weston_toy
 from zeronorm.solvers.elimination.columns import Columns
 from zeronorm.solvers.elimination.residual_rounds import AbsoluteResiduals, SquaredResiduals
 
@@ -104,20 +109,47 @@ def test_tasks_that_are_guessed_and_said():
         AROMSelector().fit(X, np.zeros((60, 2), dtype=int))
 
 
-def test_norm_by_the_shape_of_the_data():
-    """l1 where rows outnumber features, l2 elsewhere and where nothing else is allowed."""
+@pytest.mark.parametrize(
+    ("n", "d", "wanted", "options", "expected"),
+    [
+        (80, 20, 15, {}, "l1"),
+        (80, 20, 4, {"slack_norm": 2}, "l2"),
+        (40, 60, 4, {}, "l1"),
+        (40, 60, 5, {}, "l2"),
+        (40, 60, None, {}, "l2"),
+        (40, 60, 0.05, {}, "l1"),
+        (40, 60, "auto", {}, "l2"),
+    ],
+)
+def test_norm_by_the_shape_of_the_data(n, d, wanted, options, expected):
+    """l1 where rows outnumber features, or ten times those asked for; l2 elsewhere."""
     random = np.random.RandomState(0)
-    for n, d, options, expected in (
-        (80, 20, {}, "l1"),
-        (40, 60, {}, "l2"),
-        (80, 20, {"slack_norm": 2}, "l2"),
-    ):
-        X = random.randn(n, d)
-        y = (X[:, 0] + 0.5 * random.randn(n) > 0).astype(int)
-        auto = AROMSelector(4, "auto", **options).fit(X, y)
-        same = AROMSelector(4, expected, **options).fit(X, y)
-        np.testing.assert_array_equal(auto.ranking_, same.ranking_)
-        np.testing.assert_array_equal(
-            AROMClassifier(4, "auto", **options).fit(X, y).support_,
-            np.flatnonzero(same.support_),
-        )
+    X = random.randn(n, d)
+    y = (X[:, 0] + 0.5 * random.randn(n) > 0).astype(int)
+    auto = AROMSelector(wanted, "auto", **options).fit(X, y)
+    same = AROMSelector(wanted, expected, **options).fit(X, y)
+    np.testing.assert_array_equal(auto.ranking_, same.ranking_)
+    classifiers = (AROMClassifier(wanted, norm, **options) for norm in ("auto", expected))
+    ours, theirs = (one.fit(X, y) for one in classifiers)
+    np.testing.assert_array_equal(ours.support_, theirs.support_)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_)
+
+
+def test_costs_beyond_what_solvers_can_square():
+    X, y = make_weston_toy(16, random_state=0)
+    for selector in (AROMSelector(C=1e300), AROMClassifier(C=1e300)):
+        with pytest.raises(ValueError, match="Take a smaller C"):
+            selector.fit(X, y)
+    for C in (1e12, 1e60, 1e98):  # the hard margin of the paper
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of a gap that rounding leaves
+            hard = AROMSelector(C=C).fit(X, y)
+        assert np.isfinite(hard.history_["gap"]).all()
+
+
+def test_labels_that_cannot_be_compared():
+    y = np.array(["a", 1] * 8, dtype=object)
+    X = np.random.default_rng(0).normal(size=(16, 3))
+    for estimator in (AROMSelector(), AROMClassifier(), OneNormSVC(), SVCReducer(SVC())):
+        with pytest.raises(TypeError, match="all of them numbers, or all of them strings"):
+            estimator.fit(X, y)

@@ -240,7 +240,7 @@ NO_MACHINE = {
         lambda X, y: GridSearchCV(SVC(), {"C": [1.0]}).fit(X, y),
         "Take the best_estimator_ of the GridSearchCV",
     ),
-    "class": (lambda X, y: SVC, "must be a kernel classifier such as SVC"),
+    "class": (lambda X, y: SVC, "must be a kernel machine such as SVC"),
 }
 
 

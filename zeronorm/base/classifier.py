@@ -6,13 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 
 from zeronorm.arrays import as_on, is_numpy, to_numpy
 from zeronorm.base.checked import CheckedExpansion
 from zeronorm.base.fitting import fitting
 from zeronorm.base.guard import guessing_message
-from zeronorm.base.labels import class_codes, class_weights, signed_targets
+from zeronorm.base.labels import check_labels, class_codes, class_weights, signed_targets
 from zeronorm.base.machine import KernelMachine, warn_of
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.placement import moved, placed, validated_training
@@ -69,7 +68,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self, X: Any, y: np.ndarray, sample_weight: Any
     ) -> tuple[TrainingRows, np.ndarray]:
         """Rows that count, with labels and costs, and the classes."""
-        check_classification_targets(y)
+        check_labels(y)
         rows, given, data, kernel = self._rows_that_count(X, sample_weight)
         classes, codes = class_codes(y[rows] if len(rows) < len(y) else y)
         cost = given * class_weights(self.class_weight, classes, codes, given)[codes]

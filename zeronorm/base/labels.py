@@ -2,15 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from zeronorm.arrays import is_other_array, to_numpy
 from zeronorm.base.sampling import renumbered
 from zeronorm.checks import shown
+
+
+def check_labels(y: Any) -> None:
+    """Raise ValueError if y are no classes, TypeError as :func:`target_kind` does."""
+    with _comparable():
+        check_classification_targets(y)
+
+
+def target_kind(y: Any) -> str:
+    """Return the kind of a target, as scikit-learn names it.
+
+    Raises
+    ------
+    TypeError
+        If there are labels of types that cannot be compared, such as 1 and "a".
+    """
+    with _comparable():
+        return type_of_target(y, input_name="y")
+
+
+@contextmanager
+def _comparable() -> Iterator[None]:
+    try:
+        yield
+    except TypeError as error:
+        raise TypeError(
+            f"y has labels that cannot be put in an order ({error}): make all of them numbers, or "
+            "all of them strings."
+        ) from error
 
 
 def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

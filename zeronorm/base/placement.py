@@ -24,13 +24,15 @@ from zeronorm.arrays import (
     place,
 )
 from zeronorm.base.training_set import DENSE_ENTRIES
-from zeronorm.checks import shown
+from zeronorm.checks import is_valid, shown
 from zeronorm.expansion import KernelExpansion
 from zeronorm.placed import PlacedExpansion
 
 
 def validated(estimator: Any, X: Any) -> Any:
     """Validate rows to judge, in single or double precision."""
+    if is_valid(estimator, X):
+        return X
     dtype = _dtypes(X, (np.float64, np.float32))
     return validate_data(estimator, X, accept_sparse="csr", dtype=dtype, reset=False)
 

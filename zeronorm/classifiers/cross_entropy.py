@@ -38,8 +38,7 @@ from zeronorm.base.training_set import (
 from zeronorm.checks import check_integer, check_share, shown
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
-from zeronorm.solvers.cross_entropy.scores import Judge
-from zeronorm.solvers.cross_entropy.search import Minimum, descend, minimise
+from zeronorm.solvers.cross_entropy.search import Minimum, best_set
 from zeronorm.solvers.linear_programs.hinge_lp import one_norm_support
 from zeronorm.solvers.linear_programs.hinge_subsets import HingeSubsets
 
@@ -325,10 +324,7 @@ class CrossEntropySVC(SparseKernelClassifier):
     def _search(self, score: HingeSubsets, seed: int) -> tuple[Minimum, np.ndarray]:
         """Run the search, and improve its result by single changes."""
         n_columns = score.values.shape[1]
-        is_auto = self.sample_size == "auto"
-        n_draws = int(np.clip(5 * n_columns, 100, 500)) if is_auto else self.sample_size
-        judge = Judge(score, n_jobs=self.n_jobs)
-        with judge.parallel, progress_bar("searching", enabled=self.verbose > 0) as update:
+        with progress_bar("searching", enabled=self.verbose > 0) as update:
 
             def report(found: Minimum) -> None:
                 # Done when every probability is zero or one.
@@ -337,19 +333,17 @@ class CrossEntropySVC(SparseKernelClassifier):
                 text += f"best {found.score:.6g}, level {found.history['level'][-1]:.6g}"
                 update(1.0 - open_bits / max(1, n_columns), text)
 
-            found = minimise(
-                judge,
-                start=np.full(n_columns, 0.5),
-                sample_size=n_draws,
+            return best_set(
+                score,
+                n_columns,
+                sample_size=None if self.sample_size == "auto" else self.sample_size,
+                polish=self.polish,
+                n_jobs=self.n_jobs,
                 elite_share=self.elite_share,
                 smoothing=self.smoothing,
                 patience=self.patience,
                 adaptive=self.adaptive,
                 max_rounds=self.max_iter,
-                first=np.ones((1, n_columns), dtype=bool),
                 random_state=seed,
                 report=report,
             )
-            if not self.polish:
-                return found, found.vector
-            return found, descend(judge, found.vector, found.score, most=n_draws)[0]

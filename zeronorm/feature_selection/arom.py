@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.utils import Tags
 
 from zeronorm.base.parameters import with_parameters
+from zeronorm.base.training_set import check_cost
 from zeronorm.checks import check_integer, check_positive, is_integer, shown
 from zeronorm.feature_selection.base import LinearSelector, check_finite, gap_warning
 from zeronorm.feature_selection.tasks import TASKS, NumberTask, task_of
@@ -32,6 +33,9 @@ from zeronorm.solvers.elimination.rounds import (
 )
 from zeronorm.solvers.elimination.selection import Selection
 
+#: norm="auto" takes the 1-norm for a number of features if there are so many rows for each.
+FEW_ROWS = 10
+
 
 @with_parameters
 class AROMSelector(LinearSelector):
@@ -39,7 +43,7 @@ class AROMSelector(LinearSelector):
 
     An SVM is trained, every feature is multiplied by its weight, and so on: what the classifier
     can do without vanishes within a few rounds. Works on the rows' inner products, so that a
-    hundred rows with a hundred thousand features take seconds.
+    hundred rows with a million features take seconds. Single precision stays what it is.
 
     Parameters
     ----------
@@ -49,7 +53,8 @@ class AROMSelector(LinearSelector):
         A number is met exactly: of features that vanish in the same round the larger are taken.
     norm : {"l2", "l1", "auto"}, default="l2"
         Norm of the weights in each round: an SVM, or a linear program. "auto" is "l1" where rows
-        outnumber features and the other parameters allow it, "l2" elsewhere.
+        outnumber features, or are ten times as many as the number of features that is asked for,
+        and the other parameters allow it; "l2" elsewhere.
     C : float, default=1.0
         Cost of a slack, in each round that for an SVM on the data as they are. Large values are
         the hard margin of the paper.
@@ -183,17 +188,25 @@ class AROMSelector(LinearSelector):
                 )
         return task
 
-    def _norm(self, columns: Columns) -> str:
+    def _norm(self, n_rows: int, n_features: int, wanted: int | None) -> str:
         """Return the norm of the rounds."""
         if self.norm != "auto":
             return self.norm
-        may_be_linear = self.slack_norm != 2 and self.multi_class == "ovr"
-        return "l1" if may_be_linear and columns.n_rows > columns.n_columns else "l2"
+        if self.slack_norm == 2 or self.multi_class != "ovr":
+            return "l2"
+        if isinstance(self.n_features_to_select, str):
+            wanted = None  # one ranking compares all numbers, whichever is then chosen
+        is_few = wanted is not None and FEW_ROWS * wanted <= n_rows
+        return "l1" if n_rows > n_features or is_few else "l2"
 
-    def _problem(self, columns: Columns, targets: np.ndarray) -> RoundProblem:
+    def _problem(self, columns: Columns, targets: np.ndarray, norm: str) -> RoundProblem:
         """Return the problem of a round."""
+        cost = np.full(columns.n_rows, float(self.C))
+        if columns.weight is not None:
+            cost *= columns.weight
+        check_cost(cost)
         kind: type[RoundProblem] = SquaredSlack
-        is_linear = self._norm(columns) == "l1"
+        is_linear = norm == "l1"
         if issubclass(self._task_kind, NumberTask):
             kind = AbsoluteResiduals if is_linear or self.slack_norm == 1 else SquaredResiduals
         elif is_linear:
@@ -202,12 +215,12 @@ class AROMSelector(LinearSelector):
             kind = HingeSlack
         elif self.multi_class == "joint" and targets.shape[1] > 1:
             kind = JointSquaredSlack
-        cost = np.full(columns.n_rows, float(self.C))
-        return kind(columns, targets, cost if columns.weight is None else cost * columns.weight)
+        return kind(columns, targets, cost)
 
     def _rank(self, columns: Columns, targets: np.ndarray, stop_at: int | None) -> Selection:
+        norm = self._norm(columns.n_rows, columns.n_columns, stop_at)
         result = eliminate(
-            self._problem(columns, targets),
+            self._problem(columns, targets, norm),
             stop_at=0 if stop_at is None else stop_at,
             count_slacks=self.slack_norm == 0,
             max_rounds=self.max_iter,

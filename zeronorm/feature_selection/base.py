@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base.documented import Documented
 from zeronorm.base.fitting import fitting
+from zeronorm.base.labels import check_labels
 from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import check_integer, check_positive, check_share, is_integer, shown
 from zeronorm.exceptions import warn
@@ -84,7 +84,7 @@ class LinearSelector(SelectorMixin, Documented, BaseEstimator, metaclass=ABCMeta
         """
         with fitting(self, X):
             self._check_parameters()
-            options = {"accept_sparse": ("csr", "csc"), "dtype": np.float64}
+            options = {"accept_sparse": ("csr", "csc"), "dtype": (np.float64, np.float32)}
             X, y = validate_data(self, X, y, **options, **self._target_options())
             task = self._task(y)
             self.__dict__["_task_kind"] = type(task)
@@ -109,7 +109,7 @@ class LinearSelector(SelectorMixin, Documented, BaseEstimator, metaclass=ABCMeta
 
     def _task(self, y: np.ndarray) -> Any:
         """Return what features are selected for: classes."""
-        check_classification_targets(y)
+        check_labels(y)
         return task_of(y)
 
     def _get_support_mask(self) -> np.ndarray:

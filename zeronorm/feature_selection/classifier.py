@@ -19,14 +19,18 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zeronorm.base.checked import CheckedLinear
 from zeronorm.base.documented import Documented
 from zeronorm.base.fitting import fitting
 from zeronorm.base.guard import guessing_message
-from zeronorm.base.labels import check_sample_weight, class_codes, signed_targets
+from zeronorm.base.labels import (
+    check_labels,
+    check_sample_weight,
+    class_codes,
+    signed_targets,
+)
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.sampling import splits_among
 from zeronorm.base.training_set import check_cost
@@ -54,8 +58,8 @@ class AROMClassifier(ClassifierMixin, Documented, BaseEstimator):
         How many features, or products of features, the classifier may use: as in
         :class:`AROMSelector`. 1.0 keeps all of them, which leaves an SVM.
     norm : {"l2", "l1", "auto"}, default="l2"
-        Norm of the weights in each round: an SVM, or a linear program. "auto" is "l1" where rows
-        outnumber features and the other parameters allow it, "l2" elsewhere.
+        Norm of the weights in each round: an SVM, or a linear program. "auto" is as in
+        :class:`AROMSelector`.
     kernel : {"linear", "poly"}, default="linear"
         "poly" chooses among all products of up to ``degree`` features.
     degree : int, default=2
@@ -177,7 +181,7 @@ class AROMClassifier(ClassifierMixin, Documented, BaseEstimator):
         with fitting(self, X):
             self._check_parameters()
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-            check_classification_targets(y)
+            check_labels(y)
             weight, selector = None, self._selector()
             if sample_weight is not None:
                 weight = check_sample_weight(sample_weight, X.shape[0])
@@ -203,6 +207,8 @@ class AROMClassifier(ClassifierMixin, Documented, BaseEstimator):
         targets = signed_targets(codes, len(self.classes_))
         task, n_terms = ClassTask(self.classes_, codes, weight), values.shape[1]
         wanted = selector._wanted(values, task)
+        # The same norm for the choice of terms and for the machine on them.
+        selector.norm = selector._norm(len(codes), n_terms, wanted)
         if hasattr(selector, "cv_results_"):
             self.cv_results_ = selector.cv_results_
         multiplicity = np.ones(n_terms) if powers is None else multiplicities(powers)
@@ -315,7 +321,7 @@ def fit_scaled(
         totals = targets.sum(axis=0) if columns.weight is None else columns.weight @ targets
         return coef, np.sign(totals), 0.0
     columns.keep(used)
-    problem = selector._problem(columns, targets)
+    problem = selector._problem(columns, targets, selector.norm)
     found = fit_once(problem, scaling[used], count_slacks=selector.slack_norm == 0)
     coef[used] = found.coef * columns.multiplicity[:, None]
     return coef, found.intercept - offset @ coef, found.gap

@@ -87,8 +87,8 @@ def fisher_scores(columns: Columns, target: np.ndarray) -> np.ndarray:
     means, variances = [], []
     for sign in (1.0, -1.0):
         rows = (target == sign) / np.count_nonzero(target == sign)
-        means.append(columns.values.T @ rows)
-        variances.append(np.maximum(columns.squares().T @ rows - means[-1] ** 2, 0.0))
+        means.append(columns.adjoint(rows))
+        variances.append(np.maximum(columns.square_sums(rows) - means[-1] ** 2, 0.0))
     between, within = (means[0] - means[1]) ** 2, variances[0] + variances[1]
     # Rounding leaves a little spread where there is none.
     within = np.where(within <= 1e-14 * (between + columns.deviations**2), 0.0, within)

@@ -206,8 +206,8 @@ class RadiusMargin:
         diagonal = gram.diagonal() + self.ridge
         ones, cost = np.ones(len(gram)), 0.5 / self.ridge
         part = self._solve(-1, 2.0 * gram, ones, cost, wanted=diagonal, total=1.0)
-        center = np.asarray(self.columns.values.T @ part.dual)
-        slope = np.asarray(self.columns.squares().T @ part.dual) - center**2
+        center = self.columns.adjoint(part.dual)
+        slope = self.columns.square_sums(part.dual) - center**2
         return float(part.objective), slope
 
     def _solve(

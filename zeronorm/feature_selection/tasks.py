@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.linear_model import Ridge
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from zeronorm.base.labels import class_codes, signed_targets
+from zeronorm.base.labels import check_labels, class_codes, signed_targets, target_kind
 from zeronorm.base.targets import TargetUnits, numeric_targets
 from zeronorm.feature_selection.sizes import svm_accuracies
 
@@ -114,19 +113,24 @@ class NumberTask:
         for chosen in subsets:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of matrices that are nearly singular
-                ridge = Ridge(1.0 / C).fit(X[train][:, chosen], known)
-            values = ridge.predict(X[test][:, chosen]).reshape(truth.shape)
+                ridge = Ridge(1.0 / C).fit(_doubles(X[train][:, chosen]), known)
+            values = ridge.predict(_doubles(X[test][:, chosen])).reshape(truth.shape)
             found.append(float(np.mean(1.0 - np.mean((values - truth) ** 2, axis=0) / variance)))
         return found, 0
 
 
+def _doubles(X: Any) -> Any:
+    """Return rows in double precision, dense or sparse."""
+    return X.astype(np.float64, copy=False)
+
+
 def task_of(y: np.ndarray, task: str = "auto") -> ClassTask | LabelTask | NumberTask:
     """Return the task that a target asks for, or that is said."""
-    kind = type_of_target(y, input_name="y")
+    kind = target_kind(y)
     if task == "regression" or task == "auto" and kind.startswith("continuous"):
         return NumberTask(numeric_targets(y))
     if kind == "multilabel-indicator":
         return LabelTask(np.asarray(y))
-    check_classification_targets(y)
+    check_labels(y)
     classes, codes = class_codes(y)
     return ClassTask(classes, codes)

@@ -21,7 +21,7 @@ from zeronorm.base.parameters import with_parameters
 from zeronorm.base.placement import check_device
 from zeronorm.base.progress import progress_bar
 from zeronorm.base.training_set import Learned, TrainingRows, check_cost
-from zeronorm.checks import check_choice, check_integer, check_terms, shown
+from zeronorm.checks import check_choice, check_integer, check_terms, is_auto, shown
 from zeronorm.expansion_parts import n_features_used
 from zeronorm.kernels import Kernel
 from zeronorm.learned.choice import Choice, choose, settings_of
@@ -168,7 +168,7 @@ class LearnedMachine(KernelMachine):
         return 1.0  # the settings multiply it
 
     def _chooses_terms(self) -> bool:
-        return isinstance(self.n_terms, str) and self.n_terms == "auto"
+        return is_auto(self.n_terms)
 
     def _make_kernel(self, X: Any, sample_weight: np.ndarray | None) -> Kernel:
         """Return the kernel with gamma="scale", of which the widths are multiples."""

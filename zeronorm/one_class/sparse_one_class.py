@@ -36,7 +36,7 @@ from zeronorm.base.training_set import (
     gap_warning,
     learned_expansion,
 )
-from zeronorm.checks import check_integer, check_share, check_terms
+from zeronorm.checks import check_integer, check_share, check_terms, is_auto
 from zeronorm.decisions import OneClass
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.learner import check_learnable
@@ -52,8 +52,8 @@ from zeronorm.learned.prototypes import (
 ROWS, CANDIDATES = 2_000, 300
 
 #: n_terms="auto": what more vectors may gain at most, as a share of the optimum of the whole
-#: machine; and one vector for so many of that machine's, but at least so many.
-NEAR, FEWER, LEAST = 0.01, 20, 4
+#: machine; and one vector for so many of that machine's.
+NEAR, FEWER = 0.01, 20
 
 #: The descent stops when a step lowers the objective by less than this share of tol, relatively.
 RESTING = 0.1
@@ -72,7 +72,8 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
         Most of the training rows that may be outside, as a share; above 0 and at most 1.
     n_terms : "auto" or int, default="auto"
         Number of terms: as many as bring the objective within one per cent of the whole machine's,
-        at most a twentieth of its vectors or four; or this many.
+        but no more than a twentieth of its vectors (one, where it has fewer than forty); or this
+        many.
     kernel : {"linear", "poly", "rbf"}, default="rbf"
         Kernel function; it must be positive semidefinite and have a derivative.
     degree : float, default=3
@@ -152,9 +153,6 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
         check_integer("max_iter", self.max_iter, least=1)
         check_integer("n_terms", self.n_terms, least=1, words=("auto",))
 
-    def _chooses_terms(self) -> bool:
-        return isinstance(self.n_terms, str) and self.n_terms == "auto"
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit the machine.
 
@@ -177,7 +175,7 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
             with np.errstate(all="ignore"):
                 rows, weight, data, kernel = self._rows_that_count(X, sample_weight)
                 check_cost(weight)
-                if not self._chooses_terms():
+                if not is_auto(self.n_terms):
                     check_terms(self.n_terms, len(rows))
                 codes = np.zeros(len(rows), dtype=np.intp)
                 targets = np.ones((len(rows), 1))
@@ -220,9 +218,9 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
     ) -> tuple[np.ndarray, Descent, dict[str, list[float]]]:
         """Let vectors grow, and move, until they are as many as asked for, or enough."""
         most, best = len(weight), -np.inf
-        if self._chooses_terms():
+        if is_auto(self.n_terms):
             best, n_vectors = self._whole_machine(data, weight, task.total, training)
-            most = min(most, max(LEAST, n_vectors // FEWER))
+            most = min(most, max(1, n_vectors // FEWER))
         else:
             most = min(most, self.n_terms)
         rows = np.sort(random.permutation(len(weight))[:CANDIDATES])
@@ -241,7 +239,7 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
             history["objective"].append(current.value)
             if is_full:
                 break
-            if self._chooses_terms():
+            if is_auto(self.n_terms):
                 exact = task.certified(current.features, self.tol).value
                 if exact - best <= NEAR * abs(best):
                     break
@@ -287,11 +285,33 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
         return self._decision_values(X, "decision_function")
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Score rows: the decision function without the offset; smaller is more unusual."""
+        """Score rows: the decision function without the offset.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to judge.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Scores; smaller is more unusual.
+        """
         return self._decision_values(X, "score_samples") + self.offset_
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return 1 for rows like those of the training data, -1 for outliers."""
+        """Tell rows like those of the training data from outliers.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to judge.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            1 for rows like those of the training data, -1 for outliers.
+        """
         values = self._decision_values(X, "predict")
         return OneClass(self.offset_).predict(values[:, None])
 
@@ -305,7 +325,6 @@ def _scale(data: np.ndarray, kernel: Any) -> tuple[float, float]:
 
     With equal weights of all rows the values are the mean kernel values, times that sum.
     """
-    some = data[:: max(1, len(data) // ROWS)]
-    values = kernel.matrix(some, some).mean(axis=0)
+    values = kernel.matrix(data, data).mean(axis=0)
     unit = 1.0 / max(float(values.mean()), np.finfo(float).tiny ** 0.5)
     return unit, 2.0 * unit * float(np.abs(values).max()) + 1.0

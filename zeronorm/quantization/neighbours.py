@@ -101,7 +101,7 @@ def smallest_radius(rows: np.ndarray, count: int, solve: Solve) -> tuple[float, 
             low = middle + 1
         else:
             best, radius = found, _radius(table, found.points)
-            high = int(np.searchsorted(radii, radius)) if radius > radii[0] else 0
+            high = int(np.searchsorted(radii, radius))
     return radius, best
 
 

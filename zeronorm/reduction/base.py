@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -17,20 +19,22 @@ from zeronorm.base.documented import Documented
 from zeronorm.base.fitting import fitting
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.parameters import with_parameters
+from zeronorm.base.placement import validated
 from zeronorm.base.training_set import check_cost, store_expansion
 from zeronorm.checks import check_integer, check_positive, is_number, shown
 from zeronorm.exceptions import PoorFitWarning, warn
-from zeronorm.reduction.given_model import Given, Rows, check_kernel_machine, output_values
-from zeronorm.reduction.methods import drop_dependent, place_vectors, search_among_vectors
+from zeronorm.reduction.given_model import Given, Rows, output_values
+from zeronorm.reduction.methods import drop_dependent, place_vectors
 from zeronorm.reduction.problem import Limits, Reduced, Reduction
+from zeronorm.reduction.subset_search import search_among_vectors
 
 
 @with_parameters
 class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABCMeta):
     """Base of the reducers; a subclass says which machines it takes, and what their values mean."""
 
-    #: Methods there are, and whether they want a target.
-    _methods: ClassVar[tuple[str, ...]] = ("reduced_set", "modified", "exact")
+    #: Methods there are, and whether training again wants a target.
+    _methods: ClassVar[tuple[str, ...]] = ("reduced_set", "modified", "cross_entropy", "exact")
     _has_target: ClassVar[bool] = True
 
     estimator: Any = field(default=None, kw_only=False)
@@ -40,6 +44,7 @@ class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABC
     tol: float = 1e-4
     max_iter: int = 200
     random_state: Any = None
+    n_jobs: int | None = None
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what input fits: what fits the model."""
@@ -141,7 +146,7 @@ class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABC
         if self.method == "exact":
             return drop_dependent(reduction, limits)
         if self.method == "cross_entropy":
-            return search_among_vectors(reduction, limits, n_jobs=getattr(self, "n_jobs", None))
+            return search_among_vectors(reduction, limits, n_jobs=self.n_jobs)
         return place_vectors(reduction, limits, train_again=self.method == "modified")
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, is_frozen: bool) -> Rows | None:
@@ -192,5 +197,21 @@ class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABC
 
     def _outputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "expansion_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
-        return output_values(self.expansion_, X)
+        return output_values(self.expansion_, validated(self, X))
+
+
+def check_kernel_machine(estimator: Any) -> None:
+    """Raise ValueError for what is no kernel machine, where that can be seen before fitting."""
+    inner = estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
+    if isinstance(inner, Pipeline):
+        raise ValueError(
+            "A pipeline is no kernel machine; its last step may be. Reduce that: in a pipeline, "
+            "put the reducer last, around the machine; of a fitted one, take "
+            "FrozenEstimator(pipeline[-1]) and fit with pipeline[:-1].transform(X)."
+        )
+    if isinstance(inner, BaseSearchCV):
+        raise ValueError(f"Take the best_estimator_ of the {type(inner).__name__}.")
+    if not hasattr(inner, "fit") or isinstance(inner, type):
+        raise ValueError(f"estimator must be a kernel machine such as SVC(); got {shown(inner)}.")
+    if inner is not estimator:
+        check_is_fitted(inner)

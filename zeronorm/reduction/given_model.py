@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection._search import BaseSearchCV
-from sklearn.pipeline import Pipeline
 from sklearn.svm import NuSVC, NuSVR
-from sklearn.utils.validation import check_is_fitted
 
-from zeronorm.base.labels import class_weights
-from zeronorm.checks import is_number, shown
-from zeronorm.decisions import DecisionRule, Number, OneClass, check_finite, pairs_of
+from zeronorm.base.labels import class_weights, signed_targets
+from zeronorm.base.targets import TargetUnits
+from zeronorm.checks import is_number
+from zeronorm.decisions import Number, OneClass, check_finite
 from zeronorm.expansion import KernelExpansion
 from zeronorm.libsvm import CLASSIFIERS, expansion_of
 from zeronorm.model import Model
+from zeronorm.reduction.subset_problem import SubsetProblem
 from zeronorm.solvers.losses import Hinge, insensitive, one_class
 
 #: Share of changed decisions beyond which the smaller model is no longer that model.
@@ -107,6 +106,14 @@ class Given:
         """Arrange features of rows as their hinges want them."""
         return features
 
+    def subset_problem(self, rows: Rows) -> SubsetProblem:
+        """Return what sets of the vectors are judged by."""
+        raise NotImplementedError
+
+    def search_cost(self, rows: Rows) -> float:
+        """Return the C to begin a search with: the model's, or one where it has none."""
+        return 1.0
+
     def with_terms(
         self, vectors: np.ndarray, coef: np.ndarray, intercept: np.ndarray
     ) -> KernelExpansion:
@@ -142,7 +149,7 @@ class GivenClasses(Given):
         """Yield rows and hinges of each class, or pair of classes."""
         counts = np.flatnonzero(rows.weight > 0)
         _, codes, weight = self.weighted_rows(rows)
-        for C, (part, target) in zip(self.costs(), output_problems(self.rule, codes), strict=True):
+        for C, (part, target) in zip(self.costs(), self.rule.problems(codes), strict=True):
             yield counts[part], Hinge(target, C * weight[part])
 
     @property
@@ -169,7 +176,13 @@ class GivenClasses(Given):
             )
         return np.full(n_outputs, float(C))
 
-    def search_cost(self) -> float:
+    def subset_problem(self, rows: Rows) -> SubsetProblem:
+        """Return the hinges of each class against the rest."""
+        _, codes, weight = self.weighted_rows(rows)
+        targets = signed_targets(codes, len(self.classes))
+        return SubsetProblem(np.flatnonzero(rows.weight > 0), targets, weight)
+
+    def search_cost(self, rows: Rows) -> float:
         """Return the C to begin a search with: the model's, or one where it has none."""
         has_cost = isinstance(self.model, NuSVC) or hasattr(self.model, "C")
         return float(self.costs().max()) if has_cost else 1.0
@@ -218,6 +231,12 @@ class GivenNumbers(Given):
 
     def hinges(self, rows: Rows) -> Iterator[tuple[np.ndarray, Hinge]]:
         """Yield the hinges of both sides of the tube, for each target."""
+        C, epsilon = self._cost_and_tube()
+        counts, targets = self._targets(rows)
+        for target in targets.T:
+            yield counts, insensitive(target, C * rows.weight[counts], epsilon)
+
+    def _cost_and_tube(self) -> tuple[float, float]:
         C: Any = getattr(self.model, "C", None)
         epsilon: Any = getattr(self.model, "epsilon", None)
         if isinstance(self.model, NuSVR) or not (is_number(C) and is_number(epsilon)):
@@ -225,10 +244,36 @@ class GivenNumbers(Given):
                 f"{type(self.model).__name__} has no C and epsilon to train the coefficients again "
                 "with; take method='reduced_set'."
             )
+        return float(C), float(epsilon)
+
+    def _targets(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """Rows that count, and their targets (rows x targets)."""
         assert rows.y is not None
         counts = np.flatnonzero(rows.weight > 0)
-        for target in rows.y.reshape(len(rows.y), -1)[counts].T:
-            yield counts, insensitive(target, C * rows.weight[counts], epsilon)
+        return counts, rows.y.reshape(len(rows.y), -1)[counts]
+
+    def subset_problem(self, rows: Rows) -> SubsetProblem:
+        """Return the hinges of both sides of the tube, targets in units of their spread."""
+        _, epsilon = self._cost_and_tube()
+        counts, targets = self._targets(rows)
+        units = TargetUnits.of(targets, rows.weight[counts], is_robust=False)
+        pairs = zip(units.numbers(targets).T, units.scale, strict=True)
+        hinges = [insensitive(one, rows.weight[counts], epsilon / scale) for one, scale in pairs]
+        return SubsetProblem(
+            counts,
+            np.column_stack([hinge.target for hinge in hinges]),
+            hinges[0].cost,
+            np.column_stack([hinge.margin for hinge in hinges]),
+            copies=2,
+            scale=units.scale,
+            centre=units.centre,
+        )
+
+    def search_cost(self, rows: Rows) -> float:
+        """Return the model's C for a target in units of its spread."""
+        counts, targets = self._targets(rows)
+        scale = TargetUnits.of(targets, rows.weight[counts], is_robust=False).scale
+        return self._cost_and_tube()[0] / float(np.sqrt(np.mean(scale**2)))
 
     def design(self, features: np.ndarray) -> np.ndarray:
         """Return the features twice: one hinge for each side of the tube."""
@@ -275,6 +320,22 @@ class GivenOneClass(Given):
         """Return the features, and a row of none: that of the offset."""
         return np.vstack([features, np.zeros_like(features[:1])])
 
+    def subset_problem(self, rows: Rows) -> SubsetProblem:
+        """Return the hinges of the machine's own decisions: it has no other labels."""
+        counts = np.flatnonzero(rows.weight > 0)
+        values = output_values(self.expansion, rows.X[counts])[:, 0]
+        targets = np.where(values > 0, 1.0, -1.0)
+        if np.ptp(targets) == 0:
+            raise ValueError(
+                "The machine decides alike on all rows: there is nothing that a search among its "
+                "vectors could tell apart. Take method='reduced_set', or rows of both kinds."
+            )
+        return SubsetProblem(counts, targets[:, None], rows.weight[counts], reference=values)
+
+    def search_cost(self, rows: Rows) -> float:
+        """Return 1 / nu: those outside, about the share nu, are then worth as much as all rows."""
+        return 1.0 / float(self.model.nu)
+
 
 def innermost(estimator: Any) -> Any:
     """Return the classifier that was trained, out of what is around it."""
@@ -283,35 +344,3 @@ def innermost(estimator: Any) -> Any:
     if hasattr(estimator, "changed_"):  # a reducer: what it made smaller
         return innermost(estimator.estimator_)
     return estimator
-
-
-def output_problems(rule: DecisionRule, codes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Rows and labels -1/+1 that each output is trained on."""
-    if rule.n_classes > 2 and rule.is_pairs:
-        found = []
-        for first, second in pairs_of(rule.n_classes):
-            rows = np.flatnonzero((codes == first) | (codes == second))
-            found.append((rows, np.where(codes[rows] == first, 1.0, -1.0)))
-        return found
-    positive = [1] if rule.n_classes == 2 else range(rule.n_classes)
-    all_rows = np.arange(len(codes))
-    return [(all_rows, np.where(codes == code, 1.0, -1.0)) for code in positive]
-
-
-def check_kernel_machine(estimator: Any) -> None:
-    """Raise ValueError for what is no kernel machine, where that can be seen before fitting."""
-    inner = estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
-    if isinstance(inner, Pipeline):
-        raise ValueError(
-            "A pipeline is no kernel classifier; its last step may be. Reduce that: in a pipeline, "
-            "put the reducer last, around the classifier; of a fitted one, take "
-            "FrozenEstimator(pipeline[-1]) and fit with pipeline[:-1].transform(X)."
-        )
-    if isinstance(inner, BaseSearchCV):
-        raise ValueError(f"Take the best_estimator_ of the {type(inner).__name__}.")
-    if not hasattr(inner, "fit") or isinstance(inner, type):
-        raise ValueError(
-            f"estimator must be a kernel classifier such as SVC(); got {shown(inner)}."
-        )
-    if inner is not estimator:
-        check_is_fitted(inner)

@@ -1,25 +1,24 @@
-"""The ways in which a reducer makes a model smaller, each with a limit on terms or on changes."""
+"""New vectors, or fewer of the model's own without a change: two ways to make a model smaller.
+
+The third, a search among the model's own vectors, is ``subset_search.py``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from zeronorm.base.candidates import ALL_CANDIDATES
-from zeronorm.base.labels import signed_targets
 from zeronorm.base.training_set import check_cost, gap_warning
 from zeronorm.checks import shown
-from zeronorm.classifiers.cross_entropy import ROOM, CrossEntropySVC
-from zeronorm.decisions import DecisionRule
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.prototypes import Prototypes
 from zeronorm.learned.reduced_set import ReducedSet, independent_terms
-from zeronorm.reduction.problem import Limits, Reduced, Reduction
+from zeronorm.reduction.problem import TRAINS_AGAIN, Limits, Reduced, Reduction, warned
 from zeronorm.solvers.design import Design
 from zeronorm.solvers.gram import check_semidefinite, whitened
-from zeronorm.solvers.linear_programs.hinge_subsets import HingeSubsets
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
 
 #: Share of the model's terms that new vectors may have if nothing else is asked.
@@ -27,12 +26,6 @@ SHARE = 0.1
 
 #: Relative progress of a step at which the vectors rest, as a share of ``tol``.
 RESTING = 1e-3
-
-#: Why a model with a linear part is refused by two of the methods.
-TRAINS_AGAIN = "Only method='reduced_set' and method='exact' train no coefficients again"
-
-#: Factor between the costs that the cross-entropy search tries, and most tries.
-COST_STEP, COST_TRIES = 3.0, 4
 
 
 # New vectors: the reduced set, and the modified reduced set.
@@ -119,17 +112,6 @@ def smallest(at: Callable[[int], Reduced], largest: int, max_error: float) -> Re
     return best
 
 
-def warned(reduction: Reduction, found: Reduced, limits: Limits) -> Reduced:
-    """Add a warning if what was asked for is not there."""
-    if not limits.is_met(found):
-        said = reduction.given.changed_text(found.changed)
-        found.warning = (
-            f"With {found.expansion.n_terms} terms {said}, more than "
-            f"max_error={limits.max_error} allows. Raise n_terms or max_error."
-        )
-    return found
-
-
 def trained_again(
     reduction: Reduction, current: Prototypes, tolerance: float
 ) -> tuple[KernelExpansion, float]:
@@ -152,85 +134,7 @@ def trained_again(
     return given.with_terms(current.vectors, coef, intercept), max(one.gap for one in solutions)
 
 
-# The model's own vectors: the second phase of the cross-entropy method, and exact reduction.
-
-
-def search_among_vectors(
-    reduction: Reduction, limits: Limits, *, n_jobs: int | None = None
-) -> Reduced:
-    """Find few of the model's vectors by the cross-entropy method, one class against the rest.
-
-    The search weighs terms against C Σ hinge, with the model's C, or more while too many decisions
-    change. Terms beyond ``n_terms``, or that ``max_error`` can spare, are then dropped one by one.
-    """
-    given, rows = reduction.given, reduction.rows
-    assert rows is not None
-    given.expansion.without_linear(TRAINS_AGAIN)
-    is_small = limits.n_terms is not None and not limits.excess(given.expansion.n_terms)
-    if given.expansion.n_terms <= 1 or (is_small and limits.max_error is None):
-        return reduction.as_it_is()
-    seed = check_random_state(limits.random_state).randint(2**31 - 1)
-    rule = DecisionRule(len(given.classes))
-
-    def judged(expansion: KernelExpansion, cost: float, n_iter: int) -> Reduced:
-        found = reduction.judged(expansion, rule)
-        found.n_iter = n_iter
-        reduction.record(terms=expansion.n_terms, changed=found.changed, cost=cost)
-        return found
-
-    C = given.search_cost()
-    tried: list[Reduced] = []
-    for _ in range(COST_TRIES):
-        search = CrossEntropySVC(
-            C=C,
-            candidates=given.expansion,
-            class_weight=given.model.class_weight,
-            tol=limits.tol,
-            max_iter=limits.max_iter,
-            random_state=seed,
-            n_jobs=n_jobs,
-        )
-        search.fit(rows.X, rows.y, rows.weight if rows.is_weighted else None)
-        tried.append(judged(search.expansion_, C, search.n_iter_))
-        if limits.excess(search.n_terms_) or limits.is_met(tried[-1]):
-            break
-        C *= COST_STEP
-    if limits.n_terms is not None or limits.max_error is not None:
-        for expansion in one_term_less(reduction, tried[-1].expansion, C):
-            last = tried[-1]
-            if not limits.excess(last.expansion.n_terms):
-                if limits.max_error is None or not limits.is_met(last):
-                    break
-            tried.append(judged(expansion, C, last.n_iter))
-    allowed = [one for one in tried if not limits.excess(one.expansion.n_terms)]
-    met = [one for one in allowed if limits.is_met(one)]
-    if limits.max_error is not None and met:
-        return min(met, key=lambda one: one.expansion.n_terms)
-    if not met and not limits.excess(given.expansion.n_terms):
-        return reduction.as_it_is()
-    return warned(reduction, min(allowed, key=lambda one: one.changed), limits)
-
-
-def one_term_less(
-    reduction: Reduction, expansion: KernelExpansion, C: float
-) -> Iterator[KernelExpansion]:
-    """Yield expansions with fewer and fewer terms: each time the one that costs least goes."""
-    assert reduction.rows is not None
-    X, codes, weight = reduction.given.weighted_rows(reduction.rows)
-    targets, cost = signed_targets(codes, len(reduction.given.classes)), C * weight
-    room = max(ROOM * float(np.abs(expansion.coef).max(initial=0.0)), float(cost.max()))
-    caps = np.full(expansion.n_terms, room)
-    score = HingeSubsets(expansion.kernel_values(X), targets, cost, caps)
-    there: np.ndarray = np.ones(expansion.n_terms, dtype=bool)
-    while there.any():
-        indices = np.flatnonzero(there)
-        sets = np.tile(there, (len(indices), 1))
-        sets[np.arange(len(indices)), indices] = False
-        scores = score.evaluate(sets)
-        there = scores.vectors[scores.values.argmin()]
-        coef, intercept, _, _ = score.coefficients(there)
-        there = np.asarray(coef.any(axis=1))
-        yield KernelExpansion(expansion.vectors[there], coef[there], intercept, expansion.kernel)
+# The model's own vectors.
 
 
 def drop_dependent(reduction: Reduction, limits: Limits) -> Reduced:

@@ -11,6 +11,9 @@ from zeronorm.decisions import DecisionRule
 from zeronorm.expansion import KernelExpansion
 from zeronorm.reduction.given_model import Rows, output_values
 
+#: Why a model with a linear part is refused by two of the methods.
+TRAINS_AGAIN = "Only method='reduced_set' and method='exact' train no coefficients again"
+
 
 @dataclass
 class Limits:
@@ -80,3 +83,14 @@ class Reduction:
         """Write a line of the history."""
         for key, value in values.items():
             self.history.setdefault(key, []).append(value)
+
+
+def warned(reduction: Reduction, found: Reduced, limits: Limits) -> Reduced:
+    """Add a warning if what was asked for is not there."""
+    if not limits.is_met(found):
+        said = reduction.given.changed_text(found.changed)
+        found.warning = (
+            f"With {found.expansion.n_terms} terms {said}, more than "
+            f"max_error={limits.max_error} allows. Raise n_terms or max_error."
+        )
+    return found

@@ -9,13 +9,13 @@ numerics of RS and of the last.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.svm import SVC
-from sklearn.utils.multiclass import check_classification_targets
 
+from zeronorm.base.labels import check_labels
 from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import shown
 from zeronorm.decisions import Classes
@@ -53,7 +53,7 @@ class SVCReducer(ClassifierMixin, KernelReducer):
         feature space are dropped, and the function stays what it is.
     tol : float, default=1e-4
         Relative duality gap of coefficients that are trained again; also the relative progress of
-        a step beyond which moving vectors are said not to have converge.
+        a step beyond which moving vectors are said not to have converged.
     max_iter : int, default=200
         Most steps in which all vectors move; most rounds of "cross_entropy".
     random_state : int, RandomState instance or None, default=None
@@ -141,10 +141,6 @@ class SVCReducer(ClassifierMixin, KernelReducer):
     True
     """
 
-    n_jobs: int | None = None
-
-    _methods: ClassVar[tuple[str, ...]] = ("reduced_set", "modified", "cross_entropy", "exact")
-
     def _default(self) -> Any:
         return SVC()
 
@@ -152,7 +148,7 @@ class SVCReducer(ClassifierMixin, KernelReducer):
         return GivenClasses(estimator)
 
     def _checked_target(self, y: np.ndarray) -> np.ndarray:
-        check_classification_targets(y)
+        check_labels(y)
         return y
 
     def _check_target(self, rows: Rows, given: Any) -> None:

@@ -37,24 +37,28 @@ class SVRReducer(RegressorMixin, KernelReducer):
         and fitted on the data. It is never changed.
     n_terms : int, optional
         Most kernel terms of the result. If neither this nor ``max_error`` is given, a tenth of
-        the model's for "reduced_set" and "modified", no limit for "exact".
+        the model's for "reduced_set" and "modified", no limit for the others.
     max_error : float, optional
         Largest root mean square of the change of predictions, in units of the target, on the data
         given to ``fit``, or else on the model's own vectors. The smallest number of terms that
         keeps it is searched for.
-    method : {"reduced_set", "modified", "exact"}, default="reduced_set"
+    method : {"reduced_set", "modified", "cross_entropy", "exact"}, default="reduced_set"
         "reduced_set": new vectors, placed one after the other and then moved together so that the
         function is as near to the model's as so few terms allow. "modified": these vectors, with
-        coefficients trained again on the data, with
-        the model's C and epsilon. "exact": vectors that are linear combinations
-        of the others in feature space are dropped, and the function stays what it is.
+        coefficients trained again on the data, with the model's C and epsilon. "cross_entropy": a
+        search among the model's own vectors, each set judged by its number and C times the
+        epsilon-insensitive loss on the data, in spreads of the target. "exact": vectors that are
+        linear combinations of the others in feature space are dropped, and the function stays what
+        it is.
     tol : float, default=1e-4
         Relative duality gap of coefficients that are trained again; also the relative progress of
         a step beyond which moving vectors are said not to have converged.
     max_iter : int, default=200
-        Most steps in which all vectors move.
+        Most steps in which all vectors move; most rounds of "cross_entropy".
     random_state : int, RandomState instance or None, default=None
-        Starts of new vectors if the model has more than 1000.
+        Draws of "cross_entropy", and starts of new vectors if the model has more than 1000.
+    n_jobs : int, optional
+        Workers of "cross_entropy".
 
     Attributes
     ----------
@@ -74,10 +78,11 @@ class SVRReducer(RegressorMixin, KernelReducer):
         Root mean square of the change of predictions, in units of the target, on the data given to
         ``fit`` or else on the model's vectors.
     n_iter_ : int
-        Steps with all the vectors, or 1 where there is nothing to repeat.
+        Steps with all the vectors, rounds of the search, or 1 where there is nothing to repeat.
     history_ : dict of ndarray
-        For every size that was tried: "terms", "changed" and, but for "exact", "residual"
-        (‖Ψ − Ψ'‖² / ‖Ψ‖², the squared distance in feature space).
+        For every size that was tried: "terms", "changed" and, for the first two methods, "residual"
+        (‖Ψ − Ψ'‖² / ‖Ψ‖², the squared distance in feature space), for "cross_entropy" the "cost" of
+        the search (of the model as it is, the first one's).
     n_features_in_ : int
         Number of features.
 
@@ -89,13 +94,17 @@ class SVRReducer(RegressorMixin, KernelReducer):
     Notes
     -----
     A model that is small enough already comes back as it is. The intercept of "reduced_set" is such
-    that the mean prediction on the model's own vectors stays what it was. "modified" needs a model
-    with C and epsilon, and no linear part: an ``SVR`` or a ``ZeroNormSVR``.
+    that the mean prediction on the model's own vectors stays what it was. "modified" and
+    "cross_entropy" need a model with C and epsilon, and no linear part: an ``SVR`` or a
+    ``ZeroNormSVR``.
 
     References
     ----------
     Christopher J. C. Burges: Simplified support vector decision rules. 13th International
     Conference on Machine Learning (1996).
+
+    Shie Mannor, Dori Peleg, Reuven Rubinstein: The cross entropy method for classification. 22nd
+    International Conference on Machine Learning (2005).
 
     Mingrui Wu, Bernhard Schölkopf, Gökhan Bakir: Building sparse large margin classifiers.
     Proceedings of the 22nd International Conference on Machine Learning (2005).

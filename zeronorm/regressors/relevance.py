@@ -16,11 +16,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from zeronorm.base.candidates import SparseKernelRegressor
 from zeronorm.base.outputs import join_outputs
 from zeronorm.base.parameters import with_parameters
+from zeronorm.base.placement import validated
 from zeronorm.base.targets import TargetUnits
 from zeronorm.base.training_set import ChosenTerms, TrainingProblem
 from zeronorm.checks import check_choice, check_integer
@@ -222,9 +222,7 @@ class RelevanceVectorRegressor(SparseKernelRegressor):
         values = super().predict(X)
         if not return_std:
             return values
-        dtypes = (np.float64, np.float32)
-        X = validate_data(self, X, accept_sparse="csr", dtype=dtypes, reset=False)
-        kernel = self.expansion_.kernel_values(X)
+        kernel = self.expansion_.kernel_values(validated(self, X))
         columns = np.column_stack([kernel, np.ones(len(kernel))])
         noise = np.atleast_1d(self.noise_variance_)
         variance = [

@@ -163,6 +163,47 @@ def _first_best(values: np.ndarray) -> int:
     return int(np.flatnonzero(values <= values.min() + rounding(values.min()))[0])
 
 
+def best_set(
+    score: BoundedScore,
+    n_columns: int,
+    *,
+    sample_size: int | None = None,
+    polish: bool = True,
+    n_jobs: int | None = None,
+    **options: Any,
+) -> tuple[Minimum, np.ndarray]:
+    """Search the best set of columns, from all of them; then try single changes and swaps.
+
+    Parameters
+    ----------
+    score : BoundedScore
+        The score of sets.
+    n_columns : int
+        Number of columns.
+    sample_size : int, optional
+        Sets drawn in each round; by default five for each column, from 100 to 500.
+    polish : bool
+        Whether single changes follow the search.
+    n_jobs : int, optional
+        Workers that score.
+    options
+        Of :func:`minimise`.
+
+    Returns
+    -------
+    found, vector
+        How the search went, and the set.
+    """
+    n_draws = int(np.clip(5 * n_columns, 100, 500)) if sample_size is None else sample_size
+    judge = Judge(score, n_jobs=n_jobs)
+    start, everything = np.full(n_columns, 0.5), np.ones((1, n_columns), dtype=bool)
+    with judge.parallel:
+        found = minimise(judge, start, sample_size=n_draws, first=everything, **options)
+        if not polish:
+            return found, found.vector
+        return found, descend(judge, found.vector, found.score, most=n_draws)[0]
+
+
 def descend(
     judge: Judge, vector: np.ndarray, score: float, *, most: int, max_rounds: int = 100
 ) -> tuple[np.ndarray, float]:

@@ -1,15 +1,23 @@
 """What feature selection asks of the data: columns that are scaled, weighed and dropped.
 
-Dense data are held around their column means, sparse ones as they are, and never made dense; the
-results are the same, because intercepts are free.
+Dense data are held as they are, in single precision where they come in it, one line in memory for
+each column, and taken around their means in double precision a block of columns at a time: there
+is no other copy of them. Sparse ones are never made dense; the results are the same, because
+intercepts are free.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+
+from zeronorm.blocks import row_blocks
+
+#: Numbers in a block of columns: they stay in the second-level cache.
+BLOCK_VALUES = 2**17
 
 
 class Columns:
@@ -29,7 +37,7 @@ class Columns:
     deviations : ndarray of shape (m,)
         Standard deviation of each column; exactly zero where it does not vary.
     offset : ndarray of shape (m,)
-        What was taken off each column.
+        What is taken off each column.
     """
 
     def __init__(
@@ -39,84 +47,107 @@ class Columns:
         weight: np.ndarray | None = None,
     ) -> None:
         self.weight = weight
-        share = None if weight is None else weight / weight.sum()
         self.is_sparse = sparse.issparse(values)
+        self.n_rows, self.n_columns = values.shape
+        share = None if weight is None else weight / weight.sum()
         if self.is_sparse:
-            self.values = sparse.csc_array(values, copy=True)
-            self.values.sum_duplicates()
-            self.values.eliminate_zeros()
-            mean, square = (_means(part, share) for part in (self.values, self.squares()))
-            self.deviations = np.sqrt(np.maximum(square - mean**2, 0.0))
-            # What is left of a column that does not vary is rounding.
-            self.deviations[self.deviations <= 1e-7 * np.sqrt(square)] = 0.0
-            self.offset = np.zeros(len(mean))
+            self._take_sparse(values, share)
         else:
-            mean = _means(values, share)
-            # One line in memory for each column: what is dropped is then quickly cut out.
-            lines = np.subtract(values.T, mean[:, None], order="C")
-            self.values = lines.T
-            if share is None:
-                variance = np.einsum("ji,ji->j", lines, lines) / len(values)
-            else:
-                variance = np.einsum("ji,ji,i->j", lines, lines, share)
-            self.deviations = np.sqrt(variance)
-            self.buffer = np.empty(0)
-            self.deviations[self.deviations <= 1e-12 * np.abs(mean)] = 0.0
-            self.offset = mean
+            self._take_dense(values, share)
         self.multiplicity = np.ones(values.shape[1]) if multiplicity is None else multiplicity
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.values.shape[0]
+    def _take_sparse(self, values: Any, share: np.ndarray | None) -> None:
+        self._matrix = sparse.csc_array(values, dtype=np.float64, copy=True)
+        self._matrix.sum_duplicates()
+        self._matrix.eliminate_zeros()
+        share = np.full(self.n_rows, 1.0 / self.n_rows) if share is None else share
+        mean, square = self._matrix.T @ share, self.square_sums(share)
+        self.deviations = np.sqrt(np.maximum(square - mean**2, 0.0))
+        # What is left of a column that does not vary is rounding.
+        self.deviations[self.deviations <= 1e-7 * np.sqrt(square)] = 0.0
+        self.offset = np.zeros(self.n_columns)
+
+    def _take_dense(self, values: np.ndarray, share: np.ndarray | None) -> None:
+        dtype = np.float32 if values.dtype == np.float32 else np.float64
+        self._lines = np.empty((self.n_columns, self.n_rows), dtype)
+        self.offset, self.deviations = np.empty(self.n_columns), np.empty(self.n_columns)
+        for part in self._parts():
+            self._lines[part] = values[:, part].T
+            if share is None:
+                self.offset[part] = self._lines[part].mean(axis=1, dtype=np.float64)
+            else:
+                self.offset[part] = np.einsum("ji,i->j", self._lines[part], share)
+            block = self.around_means(part)
+            weighted = block / self.n_rows if share is None else block * share
+            self.deviations[part] = np.sqrt(np.einsum("ji,ji->j", block, weighted))
+        self.deviations[self.deviations <= 1e-12 * np.abs(self.offset)] = 0.0
+
+    def _parts(self) -> Iterator[slice]:
+        """Yield blocks of columns."""
+        return row_blocks(self.n_columns, max(1, BLOCK_VALUES // self.n_rows))
+
+    def around_means(self, part: slice) -> np.ndarray:
+        """Return a block of columns around their means, each a line."""
+        return np.subtract(self._lines[part], self.offset[part, None], dtype=np.float64)
 
     @property
-    def n_columns(self) -> int:
-        """Number of columns that are left."""
-        return self.values.shape[1]
+    def values(self) -> Any:
+        """All columns as they count: a sparse matrix, or an array made anew, around the means."""
+        return self._matrix if self.is_sparse else self.around_means(slice(None)).T
 
     def keep(self, columns: np.ndarray) -> None:
         """Forget the columns where the mask is False."""
+        kept = np.flatnonzero(columns)
+        self.n_columns = len(kept)
         if self.is_sparse:
-            self.values = self.values[:, columns]
+            self._matrix = self._matrix[:, kept]
         else:
-            self.values = self.values.T[np.flatnonzero(columns)].T
-        self.deviations = self.deviations[columns]
-        self.offset = self.offset[columns]
-        self.multiplicity = self.multiplicity[columns]
+            # In place: what is kept moves forward, to where nothing is that is still to be read.
+            for part in self._parts():
+                self._lines[part] = self._lines[kept[part]]
+            self._lines = self._lines[: len(kept)]
+        self.deviations = self.deviations[kept]
+        self.offset = self.offset[kept]
+        self.multiplicity = self.multiplicity[kept]
 
     def gram(self, scaling: np.ndarray) -> np.ndarray:
         """Inner products of the rows, columns scaled."""
         if self.is_sparse:
             scaled = self.scaled(scaling)
             return (scaled @ scaled.T).toarray()
-        # Fresh memory for every round would cost as much as the product itself.
-        if len(self.buffer) < self.values.size:
-            self.buffer = np.empty(self.values.size)
-        scaled = self.buffer[: self.values.size].reshape(self.n_columns, self.n_rows)
-        factors = scaling * np.sqrt(self.multiplicity)
-        np.multiply(self.values.T, factors[:, None], out=scaled)
-        return scaled.T @ scaled
+        gram, factors = np.zeros((self.n_rows, self.n_rows)), self._factors(scaling)
+        for part in self._parts():
+            block = self.around_means(part)
+            block *= factors[part, None]
+            gram += block.T @ block
+        return gram
+
+    def _factors(self, scaling: np.ndarray) -> np.ndarray:
+        return scaling * np.sqrt(self.multiplicity)
 
     def scaled(self, scaling: np.ndarray) -> Any:
         """Return the columns scaled, in a form whose rows are quick to take."""
-        factors = scaling * np.sqrt(self.multiplicity)
         if self.is_sparse:
-            return (self.values @ sparse.diags_array(factors)).tocsr()
-        return np.multiply(self.values, factors, order="C")
+            return (self._matrix @ sparse.diags_array(self._factors(scaling))).tocsr()
+        return np.multiply(self.values, self._factors(scaling), order="C")
 
     def adjoint(self, rows: np.ndarray) -> np.ndarray:
-        """Product of the transpose with one or several vectors over the rows, each of sum zero."""
-        return np.asarray(self.values.T @ rows)
+        """Product of the transpose with one or several vectors over the rows."""
+        if self.is_sparse:
+            return np.asarray(self._matrix.T @ rows)
+        products = np.empty((self.n_columns, *rows.shape[1:]))
+        for part in self._parts():
+            products[part] = self.around_means(part) @ rows
+        return products
 
-    def squares(self) -> Any:
-        """Return the squares of the values."""
-        return self.values.multiply(self.values) if self.is_sparse else self.values**2
-
-
-def _means(values: Any, share: np.ndarray | None) -> np.ndarray:
-    """Mean of each column, of which each row has a share."""
-    return np.asarray(values.mean(axis=0) if share is None else values.T @ share).ravel()
+    def square_sums(self, weight: np.ndarray) -> np.ndarray:
+        """Sum of the squares of each column, rows weighted."""
+        if self.is_sparse:
+            return np.asarray(self._matrix.multiply(self._matrix).T @ weight)
+        sums = np.empty(self.n_columns)
+        for part in self._parts():
+            sums[part] = np.square(self.around_means(part)) @ weight
+        return sums
 
 
 def first_equal_column(columns: Columns) -> np.ndarray:
@@ -143,9 +174,9 @@ def first_equal_column(columns: Columns) -> np.ndarray:
 
 def _bytes_of(columns: Columns, index: int) -> bytes:
     """Return what tells one column from another."""
-    values = columns.values
+    # Adding zero turns -0.0 into 0.0, so that equal numbers have equal bytes.
     if columns.is_sparse:
+        values = columns.values
         part = slice(*values.indptr[index : index + 2])
         return values.indices[part].tobytes() + b"|" + (values.data[part] + 0.0).tobytes()
-    # Adding zero turns -0.0 into 0.0, so that equal numbers have equal bytes.
-    return (values[:, index] + 0.0).tobytes()
+    return (columns.around_means(slice(index, index + 1)) + 0.0).tobytes()

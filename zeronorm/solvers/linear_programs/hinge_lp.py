@@ -66,7 +66,11 @@ class Box:
 
 
 def solve_one_norm(
-    values: np.ndarray, target: np.ndarray, cost: np.ndarray, box: Box | None = None
+    values: np.ndarray,
+    target: np.ndarray,
+    cost: np.ndarray,
+    box: Box | None = None,
+    margin: np.ndarray | float = 1.0,
 ) -> Solution:
     """Minimise ``sum|alpha| + sum(cost * hinge)``, coefficients free or in a box.
 
@@ -83,7 +87,7 @@ def solve_one_norm(
     others = [1e-2 * unit, largest, 1e-4 * unit]
     best: Solution | None = None
     for _ in range(1 + len(others)):
-        program = HingeLP(values, target, cost, unit=unit, box=box)
+        program = HingeLP(values, target, cost, unit=unit, box=box, margin=margin)
         try:
             coef, intercept = program.minimise(limits)
         except LinearProgramError:
@@ -97,9 +101,10 @@ def solve_one_norm(
         coef[np.abs(coef) * sizes < ROUNDING] = 0.0
         # Slacks that can only come from rounding are undone: with a large C even one of 1e-9 would
         # count beside the coefficients of separable data.
-        slack = float(program.hinge.slack(values @ coef + intercept).max(initial=0.0))
-        stretch = 1.0 / (1.0 - slack) if slack <= 1e-6 else 1.0
-        coef, intercept = stretch * coef, stretch * intercept
+        if isinstance(margin, float):
+            slack = float(program.hinge.slack(values @ coef + intercept).max(initial=0.0))
+            stretch = 1.0 / (1.0 - slack) if slack <= 1e-6 else 1.0
+            coef, intercept = stretch * coef, stretch * intercept
         if box is not None:
             coef = np.clip(coef, -box.caps, box.caps)
         scores = values @ coef + intercept
@@ -122,15 +127,18 @@ def one_norm_support(
     cost: np.ndarray,
     signs: np.ndarray | None = None,
     caps: np.ndarray | None = None,
+    margins: np.ndarray | None = None,
 ) -> tuple[np.ndarray, float]:
     """Columns that the one-norm machine of some output uses, and its largest coefficient.
 
     ``signs`` has a column for each output; without it and ``caps`` the coefficients are free.
+    ``margins`` has one too; without it they are one.
     """
     parts = []
     for k, target in enumerate(targets.T):
         box = None if signs is None or caps is None else Box(signs[:, k], caps)
-        parts.append(solve_one_norm(values, target, cost, box).coef)
+        margin = 1.0 if margins is None else margins[:, k]
+        parts.append(solve_one_norm(values, target, cost, box, margin).coef)
     support = np.flatnonzero(np.any(parts, axis=0))
     # In an order that does not depend on that of the rows: equal data give equal searches.
     order = np.argsort(cost @ values[:, support], kind="stable")

@@ -10,6 +10,10 @@ alpha_j = 0 outside sigma, and s_j the label of row j (or |alpha_j| <= u_j). The
     max over beta   sum(beta) - sum_(j in sigma) u_j max(0, s_j K_j' (y beta)),
                     y'beta = 0,   0 <= beta_i <= c_i.                                         (*)
 
+Other margins than one make it a problem of regression: the epsilon-insensitive loss is two hinges
+for each row (``insensitive`` in ``solvers/losses.py``). The sum of the beta is then that of the
+margins times the beta.
+
 A set enters through the prices u_j alone, so one persistent HiGHS model serves all sets, warm. And
 *which* beta are feasible does not depend on the set: every beta that was ever found bounds the
 score of every other set from below, by one inner product. As terms whose coefficient turns out to
@@ -77,6 +81,8 @@ class HingeSubsets:
         Largest size of each coefficient.
     signs : ndarray of shape (m, n_outputs), optional
         Sign of each coefficient; by default both are allowed.
+    margins : ndarray of shape (n, n_outputs), optional
+        Margin of each hinge; by default one.
     """
 
     def __init__(
@@ -86,17 +92,25 @@ class HingeSubsets:
         cost: np.ndarray,
         caps: np.ndarray,
         signs: np.ndarray | None = None,
+        margins: np.ndarray | None = None,
     ) -> None:
         sizes = column_sizes(values)
         self.sizes = np.where(sizes > 0, sizes, 1.0)
         self.values = values / self.sizes
-        self.targets, self.cost, self.signs = targets, cost, signs
+        self.targets, self.cost, self.signs, self.margins = targets, cost, signs, margins
         self.caps = np.minimum(caps * self.sizes, LARGEST)
         self.token = uuid.uuid4().hex
         self.heights = np.empty(0)
         self.slopes = np.empty((0, values.shape[1]))
         # Sizes are weighed unevenly, or there would be ties again; by what no order can change.
         self.weights = 0.5 + cost @ np.abs(self.values) / cost.sum()
+
+    def hinges(self) -> list[Hinge]:
+        """Return the hinges of each output."""
+        if self.margins is None:
+            return [Hinge(target, self.cost) for target in self.targets.T]
+        pairs = zip(self.targets.T, self.margins.T, strict=True)
+        return [Hinge(target, self.cost, margin) for target, margin in pairs]
 
     def evaluate(self, vectors: np.ndarray) -> Scores:
         """Score sets: the rows of a boolean matrix. Returns the terms that are really used."""
@@ -113,19 +127,18 @@ class HingeSubsets:
     def losses(self, alpha: np.ndarray, intercept: np.ndarray) -> np.ndarray:
         """Hinge loss of each set, over all outputs."""
         losses = np.zeros(alpha.shape[1])
-        for k, target in enumerate(self.targets.T):
-            scores = alpha[k] @ self.values.T + intercept[k][:, None]
-            slack = Hinge(target, self.cost).slack(scores)
+        for k, hinge in enumerate(self.hinges()):
+            slack = hinge.slack(alpha[k] @ self.values.T + intercept[k][:, None])
             losses += np.maximum(slack, 0.0, out=slack) @ self.cost
         return losses
 
     def _cuts(self, beta: np.ndarray, caps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Make bounds of dual variables: heights and slopes."""
         heights, slopes = np.zeros(beta.shape[1]), np.zeros((beta.shape[1], len(self.caps)))
-        for k, target in enumerate(self.targets.T):
-            feasible = np.array([balanced(row, target) for row in beta[k]])
-            heights += feasible.sum(axis=1)
-            gains = (feasible * target) @ self.values
+        for k, hinge in enumerate(self.hinges()):
+            feasible = np.array([balanced(row, hinge.target) for row in beta[k]])
+            heights += [hinge.linear(row) for row in feasible]
+            gains = (feasible * hinge.target) @ self.values
             gains = np.abs(gains) if self.signs is None else self.signs[:, k] * gains
             slopes += caps * np.maximum(gains, 0.0)
         return heights, slopes
@@ -179,10 +192,10 @@ class HingeSubsets:
         caps = np.tile(self.caps[columns] * weights, copies)
         alpha = np.zeros((self.targets.shape[1], len(vector)))
         beta = np.zeros((self.targets.shape[1], len(self.cost)))
-        for k, target in enumerate(self.targets.T):
+        for k, hinge in enumerate(self.hinges()):
             both = np.repeat([1.0, -1.0], len(columns))
             box = Box(both if self.signs is None else self.signs[columns, k], caps)
-            found = solve_one_norm(values, target, PRICE * self.cost, box)
+            found = solve_one_norm(values, hinge.target, PRICE * self.cost, box, hinge.margin)
             alpha[k, columns] = found.coef.reshape(copies, -1).sum(axis=0) / weights
             beta[k] = found.dual / PRICE
         return alpha, beta
@@ -192,9 +205,8 @@ class HingeSubsets:
     ) -> tuple[np.ndarray, np.ndarray, float, float]:
         """Choose the intercepts, compute the loss, and compare it with what beta bounds it by."""
         alpha = alpha * (np.abs(alpha) >= FREE).any(axis=0)
-        pairs = zip(alpha, self.targets.T, strict=True)
-        hinges = ((self.values @ a, Hinge(t, self.cost)) for a, t in pairs)
-        intercept = np.array([central_intercept(*one) for one in hinges])
+        pairs = zip(alpha, self.hinges(), strict=True)
+        intercept = np.array([central_intercept(self.values @ a, hinge) for a, hinge in pairs])
         loss = float(self.losses(alpha[:, None], intercept[:, None])[0])
         # Nearby alpha are enough: where a convex function has its minimum among these, it has it.
         caps = np.minimum(self.caps, NEARBY * max(1.0, float(np.abs(alpha).max(initial=0.0))))
@@ -221,7 +233,8 @@ class _SubsetProgram:
     """
 
     def __init__(self, problem: HingeSubsets, output: int, limits: np.ndarray) -> None:
-        target, cost = problem.targets[:, output], problem.cost
+        hinge, cost = problem.hinges()[output], problem.cost
+        target = hinge.target
         n, m = problem.values.shape
         self.unit, self.cost, self.caps = float(cost.max()), cost, problem.caps
         self.signs = np.ones(m) if problem.signs is None else problem.signs[:, output]
@@ -229,7 +242,7 @@ class _SubsetProgram:
         self.elastic = np.arange(n, n + self.sides * m, dtype=np.int32)
         self.model = new_model()
         self.model.setOptionValue("simplex_scale_strategy", 0)  # the columns are scaled already
-        costs = np.concatenate([-np.ones(n), np.tile(self.caps, self.sides)])
+        costs = np.concatenate([-hinge.margin * np.ones(n), np.tile(self.caps, self.sides)])
         most = np.concatenate([cost / self.unit, np.full(self.sides * m, np.inf)])
         add_columns(self.model, costs, 0.0, most)
         add_rows(self.model, target[None, :], np.arange(n), 0.0, 0.0)
@@ -255,7 +268,7 @@ class _SubsetProgram:
             run(self.model)
             solution = self.model.getSolution()
             multipliers[i], values[i] = solution.row_dual, solution.col_value
-        # HiGHS minimises -sum(beta), hence the sign.
+        # HiGHS minimises minus the sum of the beta, hence the sign.
         smallest = -self.caps if self.sides == 2 else 0.0
         alpha = self.signs * np.where(vectors, np.clip(-multipliers[:, 1:], smallest, self.caps), 0)
         beta = np.clip(self.unit * values[:, : len(self.cost)], 0.0, self.cost)

@@ -1,0 +1,184 @@
+"""A search among the model's own vectors: the second phase of the cross-entropy method.
+
+Mannor, Peleg & Rubinstein (2005) offer their search after any machine: over sets σ of its vectors,
+
+    min over σ   |σ| + C Σ loss,
+
+where the coefficients of a set are the best there are, by a linear program. The loss is the hinge
+of each class against the rest (``CrossEntropySVC``); for numbers the ε-insensitive one, the target
+being measured in spreads; for a one-class machine, which has no labels, the hinge of its own
+decisions on the rows.
+
+C is that of the model to begin with (1 / ν of a one-class machine), or more while too much changes.
+Terms beyond ``n_terms``, or that ``max_error`` can spare, are then dropped one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from zeronorm.base.training_set import gap_warning
+from zeronorm.classifiers.cross_entropy import BLOCK_ROWS, ROOM, CrossEntropySVC
+from zeronorm.decisions import DecisionRule
+from zeronorm.expansion import KernelExpansion
+from zeronorm.reduction.given_model import GivenClasses
+from zeronorm.reduction.problem import TRAINS_AGAIN, Limits, Reduced, Reduction, warned
+from zeronorm.reduction.subset_problem import SubsetProblem
+from zeronorm.solvers.cross_entropy.search import best_set
+from zeronorm.solvers.linear_programs.hinge_lp import one_norm_support
+
+#: Factor between the costs that are tried, and most tries.
+COST_STEP, COST_TRIES = 3.0, 4
+
+
+@dataclass
+class Found:
+    """What a search found, in the units of the problem."""
+
+    expansion: KernelExpansion
+    n_iter: int
+    warning: str | None = None
+
+
+def search_among_vectors(
+    reduction: Reduction, limits: Limits, *, n_jobs: int | None = None
+) -> Reduced:
+    """Find few of the model's vectors by the cross-entropy method."""
+    given, rows = reduction.given, reduction.rows
+    assert rows is not None
+    given.expansion.without_linear(TRAINS_AGAIN)
+    is_small = limits.n_terms is not None and not limits.excess(given.expansion.n_terms)
+    if given.expansion.n_terms <= 1 or (is_small and limits.max_error is None):
+        return reduction.as_it_is()
+    search = SubsetSearch(reduction, limits, n_jobs)
+    tried: list[Reduced] = []
+    for _ in range(COST_TRIES):
+        found = search.at_cost()
+        tried.append(search.judged(found))
+        if limits.excess(found.expansion.n_terms) or limits.is_met(tried[-1]):
+            break
+        search.C *= COST_STEP
+    if limits.n_terms is not None or limits.max_error is not None:
+        for fewer in search.one_term_less(found):
+            last = tried[-1]
+            if not limits.excess(last.expansion.n_terms):
+                if limits.max_error is None or not limits.is_met(last):
+                    break
+            tried.append(search.judged(fewer))
+    allowed = [one for one in tried if not limits.excess(one.expansion.n_terms)]
+    met = [one for one in allowed if limits.is_met(one)]
+    if limits.max_error is not None and met:
+        return min(met, key=lambda one: one.expansion.n_terms)
+    if not met and not limits.excess(given.expansion.n_terms):
+        return reduction.as_it_is()
+    return warned(reduction, min(allowed, key=lambda one: one.changed), limits)
+
+
+class SubsetSearch:
+    """Searches among the vectors of one model, for the cost C that it is set to."""
+
+    given: Any
+    data: Any
+
+    def __init__(self, reduction: Reduction, limits: Limits, n_jobs: int | None) -> None:
+        self.reduction, self.limits, self.n_jobs = reduction, limits, n_jobs
+        self.given, self.data = reduction.given, reduction.rows
+        self.problem: SubsetProblem = self.given.subset_problem(self.data)
+        self.X: Any = self.data.X[self.problem.rows]
+        self.C = float(self.given.search_cost(self.data))
+        self.seed = check_random_state(limits.random_state).randint(2**31 - 1)
+        self.rule: DecisionRule | None = None
+        if isinstance(self.given, GivenClasses):
+            self.rule = DecisionRule(len(self.given.classes))
+
+    def judged(self, found: Found) -> Reduced:
+        """Compare what was found with the model, and write it into the history."""
+        own = self.problem.in_own_units(found.expansion, self.X)
+        reduced = self.reduction.judged(own, self.rule)
+        reduced.n_iter, reduced.warning = found.n_iter, found.warning
+        self.reduction.record(terms=own.n_terms, changed=reduced.changed, cost=self.C)
+        return reduced
+
+    def at_cost(self) -> Found:
+        """Search the best set."""
+        return self._among_classes() if self.rule is not None else self._among_hinges()
+
+    def _among_classes(self) -> Found:
+        given, data = self.given, self.data
+        search = CrossEntropySVC(
+            C=self.C,
+            candidates=given.expansion,
+            class_weight=given.model.class_weight,
+            tol=self.limits.tol,
+            max_iter=self.limits.max_iter,
+            random_state=self.seed,
+            n_jobs=self.n_jobs,
+        )
+        search.fit(data.X, data.y, data.weight if data.is_weighted else None)
+        return Found(search.expansion_, search.n_iter_)
+
+    def _among_hinges(self) -> Found:
+        """Search among the vectors that the one-norm machine uses, as in the paper.
+
+        On a sample where there are many rows; the coefficients of the best set are solved on all.
+        """
+        problem, C = self.problem, self.C
+        expansion = self.given.expansion
+        values = expansion.kernel_values(self.X)
+        part, part_values = problem, values
+        if len(problem.cost) > BLOCK_ROWS:
+            order = np.random.RandomState(self.seed).permutation(len(problem.rows))
+            some = np.sort(order[: BLOCK_ROWS // problem.copies])
+            part, part_values = problem.take(some), values[some]
+        design, cost = part.design(part_values), C * part.cost
+        columns, size = one_norm_support(design, part.targets, cost, margins=part.margins)
+        largest = max(size, float(np.abs(expansion.coef / problem.scale).max(initial=0.0)))
+        caps = np.full(len(columns), max(ROOM * largest, C * float(problem.cost.max())))
+        found, best = best_set(
+            part.subsets(part_values[:, columns], C, caps),
+            len(columns),
+            n_jobs=self.n_jobs,
+            max_rounds=self.limits.max_iter,
+            random_state=self.seed,
+        )
+        chosen = columns[best]
+        score = problem.subsets(values[:, chosen], C, caps[best])
+        coef, intercept, _, gap = score.coefficients(np.ones(len(chosen), dtype=bool))
+        warning = gap_warning("The search among the vectors", gap, self.limits.tol)
+        if not found.is_settled:
+            warning = (
+                f"The search among the vectors stopped after {found.rounds} rounds before the "
+                "level of the elite converged. Raise max_iter."
+            )
+        return Found(_used(expansion, chosen, coef, intercept), found.rounds, warning)
+
+    def one_term_less(self, found: Found) -> Iterator[Found]:
+        """Yield functions with fewer and fewer terms: each time the one that costs least goes."""
+        expansion = found.expansion
+        cost = self.C * float(self.problem.cost.max())
+        room = max(ROOM * float(np.abs(expansion.coef).max(initial=0.0)), cost)
+        caps = np.full(expansion.n_terms, room)
+        score = self.problem.subsets(expansion.kernel_values(self.X), self.C, caps)
+        there: np.ndarray = np.ones(expansion.n_terms, dtype=bool)
+        while there.any():
+            indices = np.flatnonzero(there)
+            sets = np.tile(there, (len(indices), 1))
+            sets[np.arange(len(indices)), indices] = False
+            scores = score.evaluate(sets)
+            there = scores.vectors[scores.values.argmin()]
+            coef, intercept, _, _ = score.coefficients(there)
+            there = np.asarray(coef.any(axis=1))
+            everything = np.arange(expansion.n_terms)
+            yield Found(_used(expansion, everything, coef, intercept), found.n_iter)
+
+
+def _used(expansion: Any, columns: np.ndarray, coef: np.ndarray, intercept: Any) -> KernelExpansion:
+    """Return the function of the terms that have a coefficient."""
+    used = coef.any(axis=1)
+    vectors = expansion.vectors[columns[used]]
+    return KernelExpansion(vectors, coef[used], intercept, expansion.kernel)
