@@ -77,6 +77,8 @@ def label_values(description: Description) -> np.ndarray:
     """Return the labels as an array that onnx has a type for."""
     known = description.decision.classes
     if known.dtype.kind in "iu":
+        if known.max() > np.iinfo(np.int64).max:
+            raise ValueError(f"The label {known.max()} is beyond the integers of ONNX, int64.")
         return known.astype(np.int64)
     if known.dtype.kind in "bf":
         return known.astype(np.float32) if known.dtype == np.float16 else known

@@ -124,7 +124,7 @@ def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
 
 
 def _convert_values(scope: Any, operator: Any, container: Any) -> None:
-    """Convert regressors, and densities: the outputs themselves."""
+    """Convert regressors, densities and projections: the outputs themselves."""
     writer, X = _writer(scope, operator, container)
     values = graph.outputs(writer, describe(operator.raw_operator), X)
     _identity(writer, values, operator.outputs[0])
@@ -144,7 +144,8 @@ def _value_shapes(operator: Any) -> None:
 
     given = operator.inputs[0]
     operator.outputs[0].type = guess_tensor_type(given.type)
-    operator.outputs[0].type.shape = [given.get_first_dimension(), 1]
+    count = describe(operator.raw_operator).function.n_outputs
+    operator.outputs[0].type.shape = [given.get_first_dimension(), count]
 
 
 def _selector_shapes(operator: Any) -> None:
