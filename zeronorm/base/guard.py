@@ -20,12 +20,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.svm import SVC
 
-from zeronorm.base.checked import CheckedModel
+from zeronorm.base.checked import CheckedModel, ReferenceRows
 from zeronorm.base.sampling import renumbered, stratified_folds, stratified_rows
 from zeronorm.base.training_set import rescaled_cost
 from zeronorm.distances import variance_of
@@ -225,6 +226,23 @@ def _cross_validated(
     return said[rows]
 
 
+def reference_rows(
+    model: ReferenceRows, learn: np.ndarray, judge: np.ndarray
+) -> tuple[Any, Any, dict[str, Any]]:
+    """Return rows to learn from and to judge for a plain machine of libsvm, and its parameters."""
+    data, kernel = model.reference(np.concatenate([learn, judge]))
+    if kernel == "rbf" and not sparse.issparse(data):
+        # libsvm's distances lose the digits that rows far from zero have in common.
+        data = data - data.mean(axis=0)
+    first, rest = data[: len(learn)], data[len(learn) :]
+    if kernel == "precomputed":
+        first, rest = first[:, : len(learn)], rest[:, : len(learn)]
+    variance = first.shape[1] * variance_of(first)
+    # As gamma="scale", but where rounding leaves no variance, or it overflows.
+    gamma = 1.0 / variance if 0.0 < variance < np.inf else 1.0
+    return first, rest, {"C": REFERENCE_C, "kernel": kernel, "gamma": gamma, "max_iter": MAX_ITER}
+
+
 class _PlainSVC:
     """A plain SVC on the rows of a fitted classifier: decision values of two classes, or codes."""
 
@@ -232,18 +250,9 @@ class _PlainSVC:
         self.model = model
 
     def __call__(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
-        data, kernel = self.model.reference(np.concatenate([learn, judge]))
-        if kernel == "rbf" and not sparse.issparse(data):
-            # libsvm's distances lose the digits that rows far from zero have in common.
-            data = data - data.mean(axis=0)
-        first, rest = data[: len(learn)], data[len(learn) :]
-        if kernel == "precomputed":
-            first, rest = first[:, : len(learn)], rest[:, : len(learn)]
-        variance = first.shape[1] * variance_of(first)
-        # As gamma="scale", but where rounding leaves no variance, or it overflows.
-        gamma = 1.0 / variance if 0.0 < variance < np.inf else 1.0
+        first, rest, parameters = reference_rows(self.model, learn, judge)
         weight = _weight(self.model, learn)
-        svc = SVC(C=REFERENCE_C, kernel=kernel, gamma=gamma, max_iter=MAX_ITER)
+        svc = SVC(**parameters)
         svc.fit(first, self.model.codes[learn], np.clip(weight / weight.mean(), *WEIGHTS))
         has_two = self.model.codes.max() == 1
         return svc.decision_function(rest) if has_two else svc.predict(rest)
