@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from zeronorm.checks import all_or_nothing, check_integer, is_integer
-from zeronorm.dask.blocks import Blocks, check_rows, is_array, is_collection
+from zeronorm.dask.blocks import Blocks, check_collection, check_rows, is_array, is_collection
 from zeronorm.dask.rows import AllRows, Facts, Target, find_facts, take_sample
 from zeronorm.learned.machine import LearnedMachine
 
@@ -124,12 +124,12 @@ class OnDask(LearnedMachine):
         """Return the accuracy, or R² of a regressor, on Dask collections or rows in memory."""
         if not is_collection(X):
             return super().score(X, y, sample_weight)
-        predicted, truth = self.predict(X), _as_array(y)
+        predicted, truth = self.predict(X), _as_array("y", y)
         if predicted.ndim < truth.ndim:
             truth = truth[:, 0]
         weight = da.ones_like(predicted if predicted.ndim == 1 else predicted[:, 0], dtype=float)
         if sample_weight is not None:
-            weight = _as_array(sample_weight)
+            weight = _as_array("sample_weight", sample_weight)
         return self._scored(predicted, truth, weight)
 
     def _scored(self, predicted: Any, truth: Any, weight: Any) -> float:
@@ -186,8 +186,9 @@ class OnDask(LearnedMachine):
         return da.concatenate(parts, allow_unknown_chunksizes=True)
 
 
-def _as_array(part: Any) -> Any:
+def _as_array(name: str, part: Any) -> Any:
     """Return a Dask array, series or dataframe as an array."""
+    check_collection(name, part)
     return part if is_array(part) else part.to_dask_array()
 
 
