@@ -266,6 +266,6 @@ def check_shape(
         )
     if shape[0] != n_rows:
         raise ValueError(
-            f"Block {index} of {name} has {shape[0]} rows, and that of X has {n_rows}; they must be "
-            "cut at the same rows."
+            f"Block {index} of {name} has {shape[0]} rows, and that of X has {n_rows}; they must "
+            "be cut at the same rows."
         )
