@@ -11,8 +11,8 @@ model a plain SVC is cross-validated, on few rows (``_comparison``). If it tells
 a model that knows one class only is found out. Any other is cross-validated on the same rows. The
 warning comes if it guesses there as on the training rows, if the SVC is better than it, by much and
 beyond chance, or if it is itself so much better there than the model at hand: then something went
-wrong. What counts as beyond chance is less where the training rows already speak against the model
-(it is no better than guessing on them) or say nothing (wide data).
+wrong. What counts as beyond chance is less where the training rows are already evidence against the
+model (it is no better than guessing on them) or none at all (wide data).
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ WRONG, FOUND = 0.5, 0.5
 LOOKED_AT, COMPARED = 5_000, 400
 
 #: Fewest and most folds, and rows that are learned from in all of them together, about; most folds
-#: where the training rows do not speak against the model, which may be as good as it looks.
+#: where the training rows are no evidence against the model, which may be as good as it looks.
 FEWEST, MOST, LEARNED, MOST_UNPROVOKED = 3, 15, 1_200, 5
 
 #: Cost of the SVC, and most iterations of libsvm.
 REFERENCE_C, MAX_ITER = 10.0, 100_000
 
-#: By how many standard deviations the SVC must win, where the training rows speak for the model or
-#: not; and by how much balanced accuracy.
+#: By how many standard deviations the SVC must win, where the training rows are evidence for the
+#: model or not; and by how much balanced accuracy.
 CLEARLY, HARDLY, MUCH = 1.64, 1.0, 0.08
 
 #: Weights of rows of the SVC beyond these, in units of their mean, are too much for libsvm.
@@ -103,7 +103,7 @@ class _Suspicion:
 
 
 def _suspicion(model: CheckedModel, rows: np.ndarray, guessing: float) -> _Suspicion | None:
-    """Whether the training rows speak against a model, or cannot speak for it."""
+    """Whether the training rows are evidence against a model, or no evidence for it."""
     codes = model.codes[rows]
     right = model.judged_alone(rows) == codes
     error = np.average(~right, weights=_weight(model, rows))

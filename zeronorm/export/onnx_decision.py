@@ -60,7 +60,7 @@ def labels(writer: graph.Writer, description: Description, values: str) -> str:
         is_second = writer.op("Less", zero, values)
         if rule.zero_counts:
             is_second = writer.op("Not", writer.op("Less", values, zero))
-        places = writer.op(
+        codes = writer.op(
             "Reshape", writer.op("Cast", is_second, to=7), graph.integers(writer, [-1])
         )
     else:
@@ -69,8 +69,8 @@ def labels(writer: graph.Writer, description: Description, values: str) -> str:
             decided = _vote_scores(writer, values, rule.n_classes)
         elif rule.is_pairs:
             decided = _votes(writer, writer.op("Less", zero, values), rule.n_classes)
-        places = writer.op("ArgMax", decided, axis=1, keepdims=0)
-    return writer.op("Gather", writer.constant(label_values(description)), places, axis=0)
+        codes = writer.op("ArgMax", decided, axis=1, keepdims=0)
+    return writer.op("Gather", writer.constant(label_values(description)), codes, axis=0)
 
 
 def label_values(description: Description) -> np.ndarray:

@@ -131,10 +131,10 @@ def _convert_values(scope: Any, operator: Any, container: Any) -> None:
 
 
 def _convert_selector(scope: Any, operator: Any, container: Any) -> None:
-    places = operator.raw_operator.get_support(indices=True)
+    indices = operator.raw_operator.get_support(indices=True)
     writer = Container(scope, container, np.dtype(np.float32))
     chosen = writer.op(
-        "Gather", operator.inputs[0].full_name, graph.integers(writer, places), axis=1
+        "Gather", operator.inputs[0].full_name, graph.integers(writer, indices), axis=1
     )
     _identity(writer, chosen, operator.outputs[0])
 
