@@ -545,3 +545,18 @@ def test_points_of_another_shape_get_a_sentence(X):
         ValueError, match="X has shape .* it must have one row for each point and 2"
     ):
         f.decision_function(X)
+
+
+def test_a_change_of_what_was_given_changes_nothing():
+    vectors = np.array([[0.0, 1.0]])
+    expansion = KernelExpansion(vectors, [1.0], 0.0, Kernel("rbf"))
+    vectors[:] = 5.0
+    assert expansion.vectors.tolist() == [[0.0, 1.0]]
+    assert expansion.decision_function([[0.0, 1.0]]) == 1.0
+
+
+def test_kernel_values_of_a_list():
+    expansion = KernelExpansion([[0.0], [1.0]], [1.0, 2.0], 0.0, Kernel("linear"))
+    assert expansion.kernel_values([[3.0]]).tolist() == [[0.0, 3.0]]
+    with pytest.raises(ValueError, match=r"X has shape \(1,\)"):
+        expansion.kernel_values([3.0])

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import get_scorer
-from sklearn.svm import SVC, SVR
+from sklearn.svm import SVC, SVR, OneClassSVM
 from sklearn.utils import get_tags
 
 from zeronorm import AROMSelector, CrossEntropySVC, KernelExpansion, ZeroNormSVC
@@ -121,3 +121,18 @@ MISFITS = {
 def test_parts_that_do_not_fit(function, decision, options, sentence):
     with pytest.raises(ValueError, match=sentence):
         Model(function, decision, **options)
+
+
+def test_powers_of_integers():
+    square = SparsePolynomial([[(0, 2)]], np.ones((1, 1)), np.zeros(1))
+    assert square.outputs(np.array([[10**10]])) == 1e20
+    single = np.array([[1e20]], dtype=np.float32)
+    assert square.outputs(single) == np.float64(single[0, 0]) ** 2
+
+
+def test_a_one_class_score_that_is_not_finite():
+    X = np.random.RandomState(0).randn(30, 2)
+    model = Model.from_estimator(OneClassSVM(kernel="poly").fit(X))
+    for method in (model.predict, model.decision_function, model.score_samples):
+        with pytest.raises(ValueError, match="not finite"):
+            method([[1e200, -1e200]])

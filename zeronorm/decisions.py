@@ -285,7 +285,9 @@ class OneClass(Decision):
 
     def score_samples(self, function: Any, X: Any) -> np.ndarray:
         """Return the values without the offset."""
-        return function.outputs(X)[:, 0] + self.offset
+        outputs = function.outputs(X)
+        check_finite(outputs, function.kernel_name)
+        return outputs[:, 0] + self.offset
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from zeronorm.blocks import BLOCK_ROWS, row_blocks
 from zeronorm.decisions import vote_scores
 from zeronorm.distances import float_rows
 from zeronorm.expansion_parts import FORMAT as FORMAT
-from zeronorm.expansion_parts import VERSION, check_parts, parts_from_dict
+from zeronorm.expansion_parts import VERSION, as_columns, check_parts, parts_from_dict
 from zeronorm.files import read_model, write_model
 from zeronorm.kernels import Kernel
 
@@ -78,20 +78,15 @@ class KernelExpansion:
     ) -> None:
         if sparse.issparse(vectors):
             vectors = vectors.toarray()
-        self.vectors = np.ascontiguousarray(vectors, dtype=np.float64)
+        # A copy, as of the other parts: what is prepared below must not outlive a change of it.
+        self.vectors = np.array(vectors, dtype=np.float64, order="C")
         if self.vectors.ndim != 2:
             raise ValueError(f"vectors must be a matrix; got {self.vectors.ndim} dimension(s).")
-        self.coef = np.array(coef, dtype=np.float64, ndmin=1)
-        if self.coef.ndim == 1:
-            self.coef = self.coef[:, None]
+        self.coef = as_columns(coef)
         self.intercept = np.array(intercept, dtype=np.float64, ndmin=1)
         self.kernel = kernel
         self.vote_classes = vote_classes
-        self.linear: np.ndarray | None = None
-        if linear is not None:
-            self.linear = np.array(linear, dtype=np.float64, ndmin=1)
-            if self.linear.ndim == 1:
-                self.linear = self.linear[:, None]
+        self.linear = None if linear is None else as_columns(linear)
         check_parts(self)
         self._values = kernel.prepare(self.vectors) if self.n_terms else None
 
@@ -161,9 +156,7 @@ class KernelExpansion:
 
     def outputs(self, X: Any) -> np.ndarray:
         """Values of the outputs themselves, before any vote, shape (rows, outputs)."""
-        if not sparse.issparse(X):
-            X = np.asarray(X)
-        self._check_shape(X)
+        X = self._rows(X)
         n_rows = X.shape[0]
         # Rows far out may overflow; the result then says so by not being finite.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -204,10 +197,17 @@ class KernelExpansion:
 
     def kernel_values(self, X: Any) -> np.ndarray:
         """Return the kernel matrix of the rows of X and the vectors."""
-        self._check_shape(X)
+        X = self._rows(X)
         if self.n_terms == 0:  # nothing to call a kernel function with
             return np.zeros((X.shape[0], 0))
         return self.kernel.matrix(X, self.vectors)
+
+    def _rows(self, X: Any) -> Any:
+        """Return array-like rows as an array or sparse matrix, of the right shape."""
+        if not sparse.issparse(X):
+            X = np.asarray(X)
+        self._check_shape(X)
+        return X
 
     def _check_shape(self, X: Any) -> None:
         needed, columns = self.n_features, f"{self.n_features} columns"

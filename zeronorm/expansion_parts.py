@@ -14,6 +14,12 @@ FORMAT = "zeronorm-expansion"
 VERSION = 1
 
 
+def as_columns(numbers: Any) -> np.ndarray:
+    """Return a copy with a column for each output; a plain list is that of one output."""
+    copied = np.array(numbers, dtype=np.float64, ndmin=1)
+    return copied[:, None] if copied.ndim == 1 else copied
+
+
 def check_parts(expansion: Any) -> None:
     """Raise ValueError unless the parts of a kernel expansion fit together."""
     vectors, coef, intercept = expansion.vectors, expansion.coef, expansion.intercept

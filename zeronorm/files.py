@@ -41,9 +41,14 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file under a temporary name in the same folder; rename it at the end of the block.
 
     An interruption leaves the old file or none, never a part of the new one, and so does a power
-    cut. A link stays: what it points to is written. A file that was there keeps its permissions.
+    cut. A link stays: what it points to is written. A file that was there keeps its permissions. A
+    folder, a pipe and a device are an ``OSError``: a file would take their place.
     """
     target = link_target(path)
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    if target.exists() and not target.is_file():
+        raise OSError(errno.EINVAL, "Not a file, and none is put in its place", os.fspath(path))
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".zeronorm-")
     try:
         with os.fdopen(handle, "wb") as stream:

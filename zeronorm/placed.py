@@ -29,7 +29,7 @@ from zeronorm.blocks import row_blocks
 from zeronorm.distances import LIMIT
 from zeronorm.expansion import KernelExpansion
 
-#: Numbers of a block: rows times terms, or times features where these are more.
+#: Numbers of a block, half a GB: rows times terms, or times features where these are more.
 BLOCK = 2**26
 
 

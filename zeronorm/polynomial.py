@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.preprocessing import PolynomialFeatures
 
+from zeronorm.distances import as_dense, float_rows
 from zeronorm.expansion import KernelExpansion
 from zeronorm.files import check_format, number_rows
 from zeronorm.kernels import Kernel
@@ -94,8 +94,7 @@ class SparsePolynomial:
     def _outputs(self, X: Any) -> np.ndarray:
         used = sorted({feature for term in self.factors for feature, _ in term})
         place = {feature: i for i, feature in enumerate(used)}
-        columns = X[:, used]
-        columns = columns.toarray() if sparse.issparse(columns) else np.asarray(columns)
+        columns = as_dense(float_rows(X[:, used]))  # powers of integers would wrap around
         if [list(term) for term in self.factors] == [[(feature, 1)] for feature in used]:
             return columns @ self.coef + self.intercept  # linear
         terms = np.ones((X.shape[0], len(self.factors)))

@@ -208,6 +208,11 @@ def test_regression_with_intervals(client):
     assert there == pytest.approx(here) and there > 0.8
     with pytest.raises(ValueError, match="probability between 0 and 1"):
         model.predict(dX, return_interval=2.0)
+    constant = np.stack([numbers(X), np.ones(N)], axis=1)
+    here = model.to_local().score(X, constant)
+    assert model.score(dX, *blocks(constant)) == pytest.approx(here) and np.isfinite(here)
+    with pytest.raises(TypeError, match="y must be a Dask array"):
+        model.score(dX, targets)
 
 
 def test_few_rows_give_the_model_of_a_plain_regression(client):
@@ -267,6 +272,11 @@ BAD = {
     "one class": (lambda X, y: blocks(X, np.ones(N)), "one class only"),
     "numbers as labels": (lambda X, y: blocks(X, X[:, 0]), "Block . of y: Unknown label type"),
     "negative weights": (lambda X, y: blocks(X, y, X[:, 0]), "Block . of sample_weight"),
+    "labels in two columns": (
+        lambda X, y: blocks(X, np.stack([y, y], axis=1)),
+        r"Block . of y has shape \(.*, 2\); it must have one entry for each row",
+    ),
+    "texts as weights": (lambda X, y: blocks(X, y, y), "Block . of sample_weight: could not"),
     "no weights": (lambda X, y: blocks(X, y, np.zeros(N)), "no row that counts"),
     "blocks": (
         lambda X, y: [blocks(X)[0][blocks(X)[0][:, 0] < 9], blocks(y)[0].rechunk(300)],
@@ -294,6 +304,8 @@ def test_bad_targets_are_said_in_a_sentence(client):
     X, _ = rows()
     with pytest.raises(ValueError, match="Block 2 of y: y contains NaN"):
         SVR().fit(*blocks(X, with_nan(X)[:, 1]))
+    with pytest.raises(ValueError, match=r"Block . of y has shape \(.*, 1, 1\)"):
+        SVR().fit(*blocks(X, X[:, :1, None]))
 
 
 def test_bad_parameters_are_said_in_a_sentence(client):

@@ -83,7 +83,7 @@ def case_of(model, X, given=None) -> Case:
     last = model[-1] if hasattr(model, "steps") else model
     scores = next(
         getattr(model, name)(given)
-        for name in ("decision_function", "score_samples", "predict")
+        for name in ("decision_function", "score_samples", "predict", "transform")
         if hasattr(model, name)
     )
     predictions = None if isinstance(last, KernelExpansion) else ask(model, "predict", given)

@@ -24,6 +24,7 @@ from zeronorm import (
     KernelExpansion,
     RelevanceVectorClassifier,
     SparseKernelDensity,
+    SparseKernelPCA,
     SparseLargeMarginClassifier,
     SparseOneClassSVM,
     SparseProbitClassifier,
@@ -74,6 +75,11 @@ def iris():
 def regression():
     X, _ = two_classes()
     return X, np.sin(2 * X[:, 0]) + X[:, 1]
+
+
+def two_targets():
+    X, y = regression()
+    return X, np.column_stack([y, X[:, 0] - X[:, 1] ** 2])
 
 
 def metric_expansion(kernel="rbf", outputs=1, terms=4):
@@ -253,6 +259,8 @@ BUILDERS = {
     "NuSVR": fitted(NuSVR(kernel="poly", degree=2, coef0=1.0), regression),
     "OneClassSVM": fitted(OneClassSVM(nu=0.2), regression),
     "SparseSVR": fitted(SparseSVR(n_terms=3, C=1.0, epsilon=0.1, random_state=0), regression),
+    "SparseSVR, targets": fitted(SparseSVR(3, C=1.0, epsilon=0.1, random_state=0), two_targets),
+    "SparseKernelPCA": fitted(SparseKernelPCA(2, random_state=0)),
     "SparseOneClassSVM": fitted(SparseOneClassSVM(0.2, 4, random_state=0), regression),
     "SparseSVC": fitted(SparseSVC(n_terms=3, random_state=0)),
     "SparseSVC, several": fitted(SparseSVC(n_terms=4, random_state=0), iris),

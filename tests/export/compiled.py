@@ -81,6 +81,11 @@ class Program:
         for word in ("class", "predict"):
             if f"{short}_{word}(" in header:
                 prediction = f"        answer = (double){short}_{word}(x);\n"
+        if (
+            f"void {short}_predict(" in header
+        ):  # several targets, of which the last one is looked at
+            prediction = f"        {short}_predict(x, values);\n"
+            prediction += "        answer = (double)values[NAME_OUTPUTS - 1];\n"
         texts, lists = "", ""
         for column, spelled in self._texts(name).items():
             lists += f"static const char *const NAME_texts_{column}[] = {{"

@@ -7,10 +7,12 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
+from sklearn.svm import SVC
 
-from tests.export.cases import BUILDERS, get, strict_pipeline
+from tests.export.cases import BUILDERS, get, strict_pipeline, two_classes
 from tests.export.compiled import FLAGS, Program
-from zeronorm import KernelExpansion
+from zeronorm import KernelExpansion, ZeroNormSVC
 from zeronorm.export import to_c
 from zeronorm.export.quantised import quantised
 from zeronorm.export.reading import describe
@@ -31,7 +33,7 @@ def compiled(compiler, folder, flags=(), cases=BUILDERS, own=None, **options):
 
 def check_predictions(case, scores, predicted, tolerance):
     if describe(case.model).kind == "number":
-        np.testing.assert_array_equal(predicted, scores[:, 0])
+        np.testing.assert_array_equal(predicted, scores[:, -1])
     elif describe(case.model).is_classifier:
         labels = describe(case.model).labels
         assert (predicted >= 0).all()
@@ -299,7 +301,11 @@ def test_comment():
         ("rbf", {"precision": "half"}, "precision must be one of double, float, int16"),
         ("rbf", {"name": "a b"}, "letters, digits and underscores"),
         ("rbf", {"y": ["no"]}, "y was given without X"),
-        ("rbf", {"X": np.zeros((3, 3)), "y": ["no"]}, "3 rows in X and 1 answers"),
+        (
+            "rbf",
+            {"X": np.zeros((3, 3)), "y": ["no"]},
+            r"y has shape \(1,\).* answers of shape \(3,\)",
+        ),
         ("rbf", {"arduino": True}, "writes a folder"),
         ("poly", {"precision": "int16"}, "depends on the rows"),
         ("poly", {"precision": "int16", "X": np.zeros((2, 5))}, "it must have rows, and 3 columns"),
@@ -328,3 +334,44 @@ def test_numbers_beyond_single_precision():
     with pytest.raises(ValueError, match="beyond single precision"):
         to_c(huge, precision="float")
     assert "1e+300" in to_c(huge)
+
+
+LABELS = """\
+#include <stdio.h>
+#include "model.h"
+
+int main(void)
+{
+    int i;
+    for (i = 0; i < MODEL_CLASSES; i++) {
+        printf("%s\\n", model_label(i));
+    }
+    return 0;
+}
+"""
+
+
+@needs("gcc")
+def test_labels_are_utf_8(tmp_path):
+    names = ["zwölf1", "é", "日本", 'a\\b"c%', "??/"]
+    X = np.arange(len(names), dtype=float)[:, None]
+    to_c(SVC().fit(X, names), tmp_path / "model.h")
+    (tmp_path / "labels.c").write_text(LABELS)
+    command = ["gcc", *FLAGS, "-o", tmp_path / "labels", tmp_path / "labels.c", "-lm"]
+    subprocess.run(command, check=True, timeout=60)
+    found = subprocess.run([tmp_path / "labels"], capture_output=True, check=True, timeout=60)
+    assert found.stdout.decode("utf-8").splitlines() == sorted(names)
+
+
+def test_a_text_with_a_nul():
+    with pytest.raises(ValueError, match="ends at a NUL"):
+        to_c(SVC().fit([[0.0], [1.0]], ["a", "a\0b"]))
+
+
+def test_rows_in_any_form():
+    X, y = two_classes()
+    model = ZeroNormSVC(kernel="poly", random_state=0).fit(X, y)
+    plain = to_c(model, precision="int16", X=X, y=y)
+    assert to_c(model, precision="int16", X=sparse.csr_matrix(X), y=y) == plain
+    with pytest.raises(ValueError, match=r"y has shape \(70, 1\).* answers of shape \(70,\)"):
+        to_c(model, X=X, y=y[:, None])

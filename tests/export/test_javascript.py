@@ -59,7 +59,7 @@ def test_as_python(name, answers):
     assert case.error(found["decision"]) < 1e-12
     if case.predictions is None:
         assert found["predict"] is None
-    elif isinstance(case.predictions[0], float):
+    elif isinstance(case.predictions[0], (float, list)):
         assert case.error(found["predict"]) < 1e-12
     else:
         assert case.wrong(found["predict"]) == 0
@@ -81,9 +81,9 @@ def test_rows_by_name(tmp_path):
 @needs_node
 def test_no_prediction_without_a_number(tmp_path):
     X, y = two_classes()
-    rows = [[0.1, None, 0.2], [0.1, "text", 0.2], [], {"x0": 1}]
+    rows = [[0.1, None, 0.2], [0.1, "text", 0.2], [], {"x0": 1}, [0.1, " ", 0.2]]
     (found,) = run([(SVC().fit(X, y), rows)], tmp_path)
-    assert found["predict"] == [None] * 4
+    assert found["predict"] == [None] * 5
 
 
 @needs_node
@@ -92,6 +92,18 @@ def test_no_prediction_for_a_level_that_is_not_known(tmp_path):
     (found,) = run([(model, rows)], tmp_path)
     assert found["predict"][0] in (True, False)
     assert found["predict"][1:] == [None] * 4
+
+
+def test_integers_that_javascript_does_not_have():
+    X, y = two_classes()
+    for label in (2**53, -(2**53)):
+        with pytest.raises(ValueError, match=f"{label} is beyond the integers of JavaScript"):
+            to_javascript(SVC().fit(X, np.where(y == "no", 0, label)))
+
+
+def test_types_of_several_targets():
+    assert "predict(row: Row): number[] | null;" in declaration(get("SparseSVR, targets").model)
+    assert "predict" not in declaration(get("SparseKernelPCA").model)
 
 
 def test_files(tmp_path):

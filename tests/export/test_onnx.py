@@ -1,12 +1,15 @@
 """The exported graph, run by onnxruntime and by the reference of onnx, beside Python."""
 
 import functools
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from tests.export.cases import BUILDERS, get, iris, two_classes
 from zeronorm import (
@@ -53,6 +56,7 @@ def run(graph, inputs):
 def check(case, answers, tolerance):
     sizes = case.sizes()
     key = "prediction" if "prediction" in answers else "scores"
+    assert answers[key].shape == case.scores.shape
     assert case.error(answers[key], sizes) < tolerance
     if case.predictions is not None and "label" in answers:
         assert case.wrong(answers["label"].tolist(), 10 * tolerance * sizes[:, 0]) == 0
@@ -161,3 +165,23 @@ def test_zipmap_and_truth_values():
     model.fit(X, y == "yes")
     answers = converted(model, X)
     assert (answers["label"].astype(bool) == model.predict(X)).all()
+
+
+@pytest.mark.parametrize("name", ["label", "scores", "same", ""])
+def test_names_that_a_graph_cannot_have(name):
+    X, y = two_classes()
+    frame = pd.DataFrame({name: np.where(X[:, 2] > 0, "a", "b"), "other": X[:, 0]})
+    columns = make_column_transformer((OneHotEncoder(), [name]), remainder="passthrough")
+    description = describe(make_pipeline(columns, ZeroNormSVC()).fit(frame, y))
+    if name == "same":
+        renamed = tuple(replace(column, name=name) for column in description.columns)
+        description = replace(description, columns=renamed)
+    with pytest.raises(ValueError, match=f"A column is called {name!r}.* rename it"):
+        to_onnx(description)
+
+
+def test_labels_that_are_no_int64():
+    X, y = two_classes()
+    huge = np.where(y == "no", 0, 2**63).astype(np.uint64)
+    with pytest.raises(ValueError, match="9223372036854775808 is beyond the integers of ONNX"):
+        to_onnx(ZeroNormSVC().fit(X, huge))

@@ -43,3 +43,10 @@ def test_good_models_noise_and_constants_say_nothing():
         RelevanceVectorRegressor().fit(X, np.column_stack([y, noise]))
         ZeroNormSVR(C=1e-6).fit(X, noise)
         ZeroNormSVR().fit(X, np.ones(150))
+
+
+def test_rows_far_from_zero():
+    """libsvm alone would learn nothing from them: the guard moves them first."""
+    X, y = wave()
+    with pytest.warns(PoorFitWarning, match="has learned little"):
+        ZeroNormSVR(C=1e-6).fit(X + 1e8, y)

@@ -240,3 +240,20 @@ def test_pandas_gaps_are_missing():
     rows = pd.DataFrame([case.rows[0]], columns=case.names)
     rows.loc[0, "size"] = pd.NA
     assert explain(case.model, rows).facts["row"]["size"] is None
+
+
+def test_columns_of_the_same_name():
+    X = np.random.RandomState(0).randn(60, 3)
+    model = ZeroNormSVC(random_state=0).fit(X, X[:, 0] > 0)
+    with pytest.raises(ValueError, match="2 columns are called 'a'; give feature_names"):
+        describe(model, X, ["a", "a", "b"])
+    frame = pd.DataFrame(X, columns=["a", "a", "b"])
+    found = describe(model, frame, ["first", "second", "third"])
+    assert found.facts == describe(model, X, ["first", "second", "third"]).facts
+
+
+def test_a_number_that_is_infinite_is_called_so():
+    X = np.random.RandomState(0).randn(60, 2)
+    model = ZeroNormSVC(random_state=0).fit(X, X[:, 0] > 0)
+    with pytest.raises(ValueError, match="Column 'x0' of row 0 is missing, infinite, or"):
+        explain(model, [np.inf, 0.0])

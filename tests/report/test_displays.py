@@ -88,3 +88,11 @@ def test_the_path_marks_the_size_that_counts_a_linear_part(ax):
     display = SparsityPathDisplay.from_estimator(model).plot(ax)
     assert display.chosen == model.expansion_.n_products
     assert display.chosen in display.terms
+
+
+def test_at_least_one_bar():
+    X = np.random.RandomState(0).randn(60, 2)
+    model = ZeroNormSVC(random_state=0).fit(X, X[:, 0] > 0)
+    assert ContributionsDisplay.from_estimator(model, X[0], X, most=1).names == ["2 others"]
+    with pytest.raises(ValueError, match="most must be an integer of at least 1"):
+        ContributionsDisplay.from_estimator(model, X[0], X, most=0)

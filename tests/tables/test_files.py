@@ -206,3 +206,13 @@ def test_numbers_that_json_does_not_know(bad, place):
     value = {"scalar": bad, "list": [bad], "rows": [[1.0], [bad]]}[place]
     with pytest.raises(ValueError):
         readable_json({"a": value})
+
+
+def test_a_pipe_stays_a_pipe(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(OSError, match="Not a file"):
+        write_text(path, "text")
+    assert path.is_fifo() and [entry.name for entry in tmp_path.iterdir()] == ["pipe"]
+    with pytest.raises(IsADirectoryError, match=str(tmp_path)):
+        write_text(tmp_path, "text")

@@ -128,10 +128,10 @@ class SparseKernelMachine(KernelMachine):
         return first_equal(training.data[indices], labels)
 
     def _caps(self, training: TrainingRows, indices: np.ndarray) -> np.ndarray:
-        """Cost of the rows that each candidate stands for.
+        """Cost of each candidate, with that of the rows it represents.
 
-        Those equal to it; where only some rows are candidates, they share the others of their
-        class in proportion.
+        These are the rows equal to it and, where only some rows are candidates, a share of the
+        others of its class, in proportion to its own cost.
         """
         equal = self._equal_rows(training, np.arange(len(training.codes)))
         caps = np.bincount(equal, weights=training.cost)[equal[indices]]

@@ -27,7 +27,14 @@ WIDE_ADVICE = (
 )
 
 
-class CheckedModel(Protocol):
+class ReferenceRows(Protocol):
+    """Rows that a plain machine of libsvm can learn from."""
+
+    def reference(self, indices: np.ndarray) -> tuple[Any, str]:
+        """Rows for libsvm, and its kernel."""
+
+
+class CheckedModel(ReferenceRows, Protocol):
     """What is asked of a fitted classifier.
 
     ``is_wide`` says that there are no fewer features than rows, that kernel terms are all there is,
@@ -53,9 +60,6 @@ class CheckedModel(Protocol):
 
     def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
         """Classes of some rows by the classifier fitted on others."""
-
-    def reference(self, indices: np.ndarray) -> tuple[Any, str]:
-        """Rows for an SVC, and its kernel."""
 
 
 class CheckedExpansion:
@@ -109,7 +113,7 @@ class CheckedExpansion:
         return _codes(values[indices])
 
     def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
-        """Classes of some rows by the classifier fitted on others, which stand for all."""
+        """Classes of some rows by the classifier fitted on others, costs rescaled to all rows."""
         again = self.learn_again(self.training.sample(learn))
         return self._of_values(self._values(again, judge), again, judge)
 

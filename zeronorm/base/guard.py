@@ -12,8 +12,8 @@ a model that knows one class only is found out. Any other is cross-validated on 
 unless it was chosen by cross-validation, which has said enough. The warning comes if it guesses
 there as on the training rows, if the SVC is better than it, by much and beyond chance, or if it is
 itself so much better there than the model at hand: then something went wrong. What counts as beyond
-chance is less where the training rows already speak against the model (it is no better than
-guessing on them) or say nothing (wide data).
+chance is less where the training rows are already evidence against the model (it is no better than
+guessing on them) or none at all (wide data).
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.svm import SVC
 
-from zeronorm.base.checked import CheckedModel
+from zeronorm.base.checked import CheckedModel, ReferenceRows
 from zeronorm.base.sampling import renumbered, stratified_folds, stratified_rows
 from zeronorm.base.training_set import rescaled_cost
 from zeronorm.checks import shown
@@ -40,14 +41,14 @@ WRONG, FOUND = 0.5, 0.5
 LOOKED_AT, COMPARED = 5_000, 400
 
 #: Fewest and most folds, and rows that are learned from in all of them together, about; most folds
-#: where the training rows do not speak against the model, which may be as good as it looks.
+#: where the training rows are no evidence against the model, which may be as good as it looks.
 FEWEST, MOST, LEARNED, MOST_UNPROVOKED = 3, 15, 1_200, 5
 
 #: Cost of the SVC, and most iterations of libsvm.
 REFERENCE_C, MAX_ITER = 10.0, 100_000
 
-#: By how many standard deviations the SVC must win, where the training rows speak for the model or
-#: not; and by how much balanced accuracy.
+#: By how many standard deviations the SVC must win, where the training rows are evidence for the
+#: model or not; and by how much balanced accuracy.
 CLEARLY, HARDLY, MUCH = 1.64, 1.0, 0.08
 
 #: Weights of rows of the SVC beyond these, in units of their mean, are too much for libsvm.
@@ -104,7 +105,7 @@ class _Suspicion:
 
 
 def _suspicion(model: CheckedModel, rows: np.ndarray, guessing: float) -> _Suspicion | None:
-    """Whether the training rows speak against a model, or cannot speak for it."""
+    """Whether the training rows are evidence against a model, or no evidence for it."""
     codes = model.codes[rows]
     right = model.judged_alone(rows) == codes
     error = np.average(~right, weights=_weight(model, rows))
@@ -230,6 +231,23 @@ def _cross_validated(
     return said[rows]
 
 
+def reference_rows(
+    model: ReferenceRows, learn: np.ndarray, judge: np.ndarray
+) -> tuple[Any, Any, dict[str, Any]]:
+    """Return rows to learn from and to judge for a plain machine of libsvm, and its parameters."""
+    data, kernel = model.reference(np.concatenate([learn, judge]))
+    if kernel == "rbf" and not sparse.issparse(data):
+        # libsvm's distances lose the digits that rows far from zero have in common.
+        data = data - data.mean(axis=0)
+    first, rest = data[: len(learn)], data[len(learn) :]
+    if kernel == "precomputed":
+        first, rest = first[:, : len(learn)], rest[:, : len(learn)]
+    variance = first.shape[1] * variance_of(first)
+    # As gamma="scale", but where rounding leaves no variance, or it overflows.
+    gamma = 1.0 / variance if 0.0 < variance < np.inf else 1.0
+    return first, rest, {"C": REFERENCE_C, "kernel": kernel, "gamma": gamma, "max_iter": MAX_ITER}
+
+
 class _PlainSVC:
     """A plain SVC on the rows of a fitted classifier: decision values of two classes, or codes."""
 
@@ -237,18 +255,9 @@ class _PlainSVC:
         self.model = model
 
     def __call__(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
-        data, kernel = self.model.reference(np.concatenate([learn, judge]))
-        if kernel == "rbf" and not sparse.issparse(data):
-            # libsvm's distances lose the digits that rows far from zero have in common.
-            data = data - data.mean(axis=0)
-        first, rest = data[: len(learn)], data[len(learn) :]
-        if kernel == "precomputed":
-            first, rest = first[:, : len(learn)], rest[:, : len(learn)]
-        variance = first.shape[1] * variance_of(first)
-        # As gamma="scale", but where rounding leaves no variance, or it overflows.
-        gamma = 1.0 / variance if 0.0 < variance < np.inf else 1.0
+        first, rest, parameters = reference_rows(self.model, learn, judge)
         weight = _weight(self.model, learn)
-        svc = SVC(C=REFERENCE_C, kernel=kernel, gamma=gamma, max_iter=MAX_ITER)
+        svc = SVC(**parameters)
         svc.fit(first, self.model.codes[learn], np.clip(weight / weight.mean(), *WEIGHTS))
         has_two = self.model.codes.max() == 1
         return svc.decision_function(rest) if has_two else svc.predict(rest)

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.svm import SVR
 
 from zeronorm.base.checked import CheckedExpansion
-from zeronorm.base.guard import COMPARED, MAX_ITER, REFERENCE_C
+from zeronorm.base.guard import COMPARED, REFERENCE_C, reference_rows
 from zeronorm.base.sampling import stratified_folds
 from zeronorm.base.targets import NumericRows
 from zeronorm.base.training_set import Learned
@@ -52,19 +52,9 @@ def little_learned(name: str, training: NumericRows, learned: Learned) -> str | 
     left = np.mean(np.abs(targets - values) / spread, axis=1)
     if not np.average(left, weights=weight) > LEFT:
         return None
-    numbers = (targets - middle) / spread
-    data, kernel = checked.reference(rows)
-    reference = np.zeros_like(left)
-    for learn, judge in stratified_folds(np.zeros(len(rows), dtype=np.intp), FOLDS, random):
-        for number in numbers.T:
-            model = SVR(kernel=kernel, C=REFERENCE_C, max_iter=MAX_ITER)
-            seen = data[learn][:, learn] if kernel == "precomputed" else data[learn]
-            other = data[judge][:, learn] if kernel == "precomputed" else data[judge]
-            try:
-                predicted = model.fit(seen, number[learn]).predict(other)
-            except ValueError:  # libsvm has no finite solution: nothing to compare with
-                return None
-            reference[judge] += np.abs(number[judge] - predicted) / numbers.shape[1]
+    reference = _left_by_svr(checked, rows, (targets - middle) / spread, random)
+    if reference is None:
+        return None
     ours, theirs = (float(np.average(one, weights=weight)) for one in (left, reference))
     difference = left - reference
     error = float(np.std(difference)) / np.sqrt(len(rows))
@@ -76,3 +66,22 @@ def little_learned(name: str, training: NumericRows, learned: Learned) -> str | 
         f"{REFERENCE_C:g}) in cross-validation leaves {theirs:.2f}. Scale the features, try "
         "another gamma, a larger C or a smaller epsilon."
     )
+
+
+def _left_by_svr(
+    checked: CheckedExpansion, rows: np.ndarray, numbers: np.ndarray, random: np.random.RandomState
+) -> np.ndarray | None:
+    """Mean absolute residual of each row, by plain SVRs that have not seen it.
+
+    None where libsvm has no finite solution, so that there is nothing to compare with.
+    """
+    left = np.zeros(len(rows))
+    for learn, judge in stratified_folds(np.zeros(len(rows), dtype=np.intp), FOLDS, random):
+        first, rest, parameters = reference_rows(checked, rows[learn], rows[judge])
+        for number in numbers.T:
+            try:
+                predicted = SVR(**parameters).fit(first, number[learn]).predict(rest)
+            except ValueError:
+                return None
+            left[judge] += np.abs(number[judge] - predicted) / numbers.shape[1]
+    return left

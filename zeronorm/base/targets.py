@@ -11,17 +11,17 @@ from zeronorm.base.training_set import TrainingRows
 from zeronorm.checks import shown
 from zeronorm.expansion import KernelExpansion
 
-#: Share of the weight at either end that is drawn in, for a spread that one row cannot change; and
-#: what is then left of the standard deviation of normal targets.
+#: The spread is winsorised, so that one row cannot change it: share of the weight at either end
+#: that is clipped, and what is then left of the standard deviation of normal targets.
 ENDS, LEFT = 0.05, 0.912
 
-#: Targets in units of their spread go no further: beyond, a robust loss pulls as hard anyway.
+#: Targets in units of their spread are clipped to this: a robust loss has the same slope beyond.
 FURTHEST = 100.0
 
 
 @dataclass
 class NumericRows(TrainingRows):
-    """Training rows whose targets are numbers (n x targets); they are of one class, so to say."""
+    """Training rows whose targets are numbers (n x targets); their codes are all zero."""
 
     def output_factors(self, indices: Any) -> np.ndarray:
         """Return ones: a row counts as much in every output."""
@@ -80,7 +80,7 @@ class TargetUnits:
 def _middle_and_spread(
     target: np.ndarray, weight: np.ndarray, is_robust: bool
 ) -> tuple[float, float]:
-    """Mean and standard deviation; of a robust kind with both ends drawn in first."""
+    """Mean and standard deviation; of a robust kind winsorised ones."""
     size = float(np.abs(target).max()) or 1.0  # squares of large numbers overflow
     scaled = target / size
     if is_robust:

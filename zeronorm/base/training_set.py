@@ -30,8 +30,8 @@ class TrainingRows:
     Rows without weight are gone; ``rows`` are the indices of the others and ``data`` what they
     hold. ``codes`` are class numbers, ``targets`` labels as -1/+1 columns (one for two classes,
     one per class beyond), ``cost`` is C times the weights. ``everywhere`` are all rows, where these
-    are a sample whose costs stand for them (``dask/rows.py``): coefficients are solved on those.
-    ``box``, least and largest value of each feature, is what learned vectors must stay in;
+    are a sample with costs rescaled to all of them (``dask/rows.py``): coefficients are solved on
+    those. ``box``, least and largest value of each feature, is what learned vectors must stay in;
     ``ends_on_rows`` says that they must be rows.
     """
 
@@ -47,7 +47,7 @@ class TrainingRows:
 
     @property
     def n_all(self) -> int:
-        """Number of rows that these stand for."""
+        """Number of all rows, of which these may be a sample."""
         return len(self.codes) if self.everywhere is None else self.everywhere.n_rows
 
     @property

@@ -5,8 +5,8 @@ Wu, Schölkopf & Bakir (2005), SLMC. Among all expansions of m terms, wherever t
     min   ½ ‖w‖² + C Σ hinge(y_i f(x_i)),    w = Σ_j β_j φ(z_j),   j = 1 … m        (5)-(8)
 
 ``learned/prototypes.py`` descends on W(Z), the optimum for fixed vectors. The function has many
-local minima. The default start grows the set vector by vector, each where it promises most, and
-moves all of them now and then; class-wise k-means centres end at about the same objective. With
+local minima. The default start grows the set vector by vector, each of the largest predicted gain,
+and moves all of them now and then; class-wise k-means centres end at about the same objective. With
 many rows the vectors are learned on samples that grow, each starting from the last, and only the
 coefficients of the final vectors are solved on all rows. Hundreds of vectors are moved by
 mini-batches of all rows (``learned/many_terms.py``). That solution has a duality gap; the place
@@ -60,8 +60,8 @@ class SparseLargeMarginClassifier(KernelClassifier):
         the features as they are given, so these should be of about the same scale.
     init : {"greedy", "kmeans"}, array of shape (n_vectors, n_features), fitted classifier or \
 KernelExpansion, default="greedy"
-        Where the vectors start: one after the other where they promise most; at the centres of
-        each class; or at given points, whose number then has to be ``n_terms``.
+        Where the vectors start: one after the other, by the largest predicted gain; at the centres
+        of each class; or at given points, whose number then has to be ``n_terms``.
     n_init : int, default=1
         Number of starts with different draws; the one with the lowest objective is kept.
     class_weight : dict or "balanced", optional
@@ -98,7 +98,7 @@ KernelExpansion, default="greedy"
     history_ : dict of ndarray
         For every stage: "terms", "rows", "fall" (by which share of the objective each of the last
         steps still lowered it, zero at rest) and "objective" (with the hinge rounded off, which is
-        less; the costs of a sample stand for all rows).
+        less; the costs of a sample are rescaled to all).
     n_features_in_ : int
         Number of features seen in ``fit``.
 

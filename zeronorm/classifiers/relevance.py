@@ -59,7 +59,7 @@ class RelevanceVectorClassifier(ProbabilisticClassifier):
     class_weight : dict or "balanced", optional
         Factor of the rows' weights for each class.
     tol : float, default=1e-3
-        Stop when no change promises to raise the log marginal likelihood by more than this.
+        Stop when no change has a predicted gain in log marginal likelihood of more than this.
     max_iter : int, default=500
         Most rounds, for each output.
     random_state : int, RandomState instance or None, default=None
@@ -167,8 +167,8 @@ class RelevanceVectorClassifier(ProbabilisticClassifier):
             "the features."
         )
         return (
-            f"RelevanceVectorClassifier stopped after {rounds} rounds while a change promised to "
-            f"raise the log marginal likelihood by {max(part.gain for part in parts):.1e} "
-            f"(tol={self.tol:g}). "
+            f"RelevanceVectorClassifier stopped after {rounds} rounds with a change left that is "
+            "predicted to raise the log marginal likelihood by "
+            f"{max(part.gain for part in parts):.1e} (tol={self.tol:g}). "
             + ("Raise max_iter or tol." if rounds >= self.max_iter else if_stuck)
         )

@@ -36,7 +36,7 @@ def is_frame(collection: Any) -> bool:
     return (
         dask.is_dask_collection(collection)
         and hasattr(collection, "to_delayed")
-        and (hasattr(collection, "divisions"))
+        and hasattr(collection, "divisions")
     )
 
 
@@ -57,12 +57,17 @@ def check_rows(X: Any) -> Any:
     return X.rechunk({1: -1}) if is_array(X) and X.numblocks[1] > 1 else X
 
 
-def _beside(name: str, part: Any, X: Any) -> Any:
-    """Return labels or weights in blocks as long as those of X."""
+def check_collection(name: str, part: Any) -> None:
+    """Raise TypeError unless labels or weights have blocks, as X has."""
     if not is_collection(part):
         raise TypeError(
             f"{name} must be a Dask array, series or dataframe, as X is; got {type(part).__name__}."
         )
+
+
+def _beside(name: str, part: Any, X: Any) -> Any:
+    """Return labels or weights in blocks as long as those of X."""
+    check_collection(name, part)
     if is_array(part) and part.ndim == 2 and part.numblocks[1] > 1:
         part = part.rechunk({1: -1})
     lengths = _lengths(part), _lengths(X)
@@ -236,17 +241,31 @@ def plain_weights(index: int, weight: Any, n_rows: int) -> np.ndarray:
     """Return the weights of a block, ones by default."""
     if weight is None:
         return np.ones(n_rows)
-    weight = np.asarray(weight, dtype=float).reshape(-1)
+    try:
+        weight = np.asarray(weight, dtype=float).reshape(-1)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"Block {index} of sample_weight: {error}.") from None
     if not np.isfinite(weight).all() or (weight < 0).any():
         raise ValueError(f"Block {index} of sample_weight: weights must be finite, none negative.")
-    check_length(index, "sample_weight", len(weight), n_rows)
+    check_shape(index, "sample_weight", weight.shape, n_rows)
     return weight
 
 
-def check_length(index: int, name: str, length: int, n_rows: int) -> None:
-    """Raise ValueError unless a block of labels or weights is as long as that of X."""
-    if length != n_rows:
+def check_shape(
+    index: int, name: str, shape: tuple[int, ...], n_rows: int, has_columns: bool = False
+) -> None:
+    """Raise ValueError unless a block of targets or weights is as long as that of X.
+
+    One entry is for each row, or several in columns where there may be such.
+    """
+    if len(shape) not in ((1, 2) if has_columns else (1,)):
+        columns = ", or a column for each target" if has_columns else ""
         raise ValueError(
-            f"Block {index} of {name} has {length} rows, and that of X has {n_rows}; they must be "
-            "cut at the same rows."
+            f"Block {index} of {name} has shape {shape}; it must have one entry for each row"
+            f"{columns}."
+        )
+    if shape[0] != n_rows:
+        raise ValueError(
+            f"Block {index} of {name} has {shape[0]} rows, and that of X has {n_rows}; they must "
+            "be cut at the same rows."
         )

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from zeronorm.base.fitting import all_or_nothing
 from zeronorm.base.training_set import Learned
 from zeronorm.checks import check_integer, is_integer
-from zeronorm.dask.blocks import Blocks, check_rows, is_array, is_collection
+from zeronorm.dask.blocks import Blocks, check_collection, check_rows, is_array, is_collection
 from zeronorm.dask.rows import AllRows, Facts, Target, find_facts, take_sample
 from zeronorm.learned.machine import LearnedMachine
 
@@ -145,12 +145,12 @@ class OnDask(LearnedMachine):
                 "A scorer takes rows in memory: give X.compute() and y.compute(), or take scores "
                 "of what predict returns."
             )
-        predicted, truth = self.predict(X), _as_array(y)
+        predicted, truth = self.predict(X), _as_array("y", y)
         if predicted.ndim < truth.ndim:
             truth = truth[:, 0]
         weight = da.ones_like(predicted if predicted.ndim == 1 else predicted[:, 0], dtype=float)
         if sample_weight is not None:
-            weight = _as_array(sample_weight)
+            weight = _as_array("sample_weight", sample_weight)
         return self._scored(predicted, truth, weight)
 
     def _scored(self, predicted: Any, truth: Any, weight: Any) -> float:
@@ -207,8 +207,9 @@ class OnDask(LearnedMachine):
         return da.concatenate(parts, allow_unknown_chunksizes=True)
 
 
-def _as_array(part: Any) -> Any:
+def _as_array(name: str, part: Any) -> Any:
     """Return a Dask array, series or dataframe as an array."""
+    check_collection(name, part)
     return part if is_array(part) else part.to_dask_array()
 
 

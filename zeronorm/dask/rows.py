@@ -23,7 +23,7 @@ from zeronorm.base.labels import signed_targets
 from zeronorm.base.sampling import class_shares
 from zeronorm.base.targets import NumericRows, TargetUnits, numeric_targets
 from zeronorm.base.training_set import TrainingRows
-from zeronorm.dask.blocks import Blocks, check_length, plain_rows, plain_weights
+from zeronorm.dask.blocks import Blocks, check_shape, plain_rows, plain_weights
 from zeronorm.dask.passes import sent, summed
 from zeronorm.kernels import Kernel
 from zeronorm.learned.certificate import Sums
@@ -50,7 +50,7 @@ class Labels:
         labels = np.asarray(y)
         if labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels[:, 0]
-        check_length(index, "y", len(labels), n_rows)
+        check_shape(index, "y", labels.shape, n_rows)
         try:
             if n_rows:
                 check_classification_targets(labels)
@@ -68,7 +68,7 @@ class Numbers:
 
     def plain(self, index: int, y: Any, n_rows: int) -> np.ndarray:
         """Return the numbers of a block."""
-        check_length(index, "y", len(y), n_rows)
+        check_shape(index, "y", np.shape(y), n_rows, has_columns=True)
         try:
             return numeric_targets(np.asarray(y)) if n_rows else np.asarray(y, dtype=float)
         except ValueError as error:
@@ -100,9 +100,9 @@ def find_facts(client: Client, blocks: Blocks, target: Target) -> Facts:
     counts = np.zeros((len(blocks), len(groups)), dtype=np.int64)
     totals = np.zeros(len(groups))
     for index, labels, count, weight in found:
-        places = np.searchsorted(groups, labels)
-        counts[index, places] = count
-        totals[places] += weight
+        codes = np.searchsorted(groups, labels)
+        counts[index, codes] = count
+        totals[codes] += weight
     if not counts.any():
         raise ValueError("There is no row that counts: X is empty, or all weights are zero.")
     return Facts(groups, counts, totals)
@@ -166,11 +166,11 @@ def _draw(facts: Facts, count: int, random: np.random.RandomState) -> dict[int, 
         if share < size:
             drawn = np.sort(sample_without_replacement(size, share, random_state=random))
         ends = np.cumsum(facts.counts[:, group])
-        places = np.searchsorted(ends, drawn, side="right")
-        for index in np.unique(places).tolist():
+        block_of = np.searchsorted(ends, drawn, side="right")
+        for index in np.unique(block_of).tolist():
             start = ends[index] - facts.counts[index, group]
             own = wanted.setdefault(index, [np.zeros(0, dtype=np.int64)] * n_groups)
-            own[group] = drawn[places == index] - start
+            own[group] = drawn[block_of == index] - start
     return wanted
 
 

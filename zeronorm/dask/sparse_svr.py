@@ -73,7 +73,9 @@ class DaskSparseSVR(OnDask, SparseSVR):
         rest, spread = self._computed(
             *((weight * (truth - part) ** 2).sum(axis=0) for part in (predicted, mean / total))
         )
-        return float(np.mean(1.0 - rest / spread))
+        # As r2_score: of a constant target 0, or 1 where every prediction is right.
+        share = np.where(spread > 0, rest / np.where(spread > 0, spread, 1.0), rest > 0)
+        return float(np.mean(1.0 - share))
 
     def predict(self, X: Any, return_interval: float | None = None) -> Any:
         """Predict the target of every row, and an interval in which it lies if asked.

@@ -195,8 +195,9 @@ def to_c(
     str
         The header. It has ``model_outputs(x, values)``, ``model_decision(x, values)`` and, where
         the model has them, ``model_class(x)``, ``model_label(number)``,
-        ``model_probabilities(x, values)`` and ``model_predict(x)``. x is an array of numbers, NaN
-        where one is missing; for a column of texts ``model_level(column, text)`` is the number.
+        ``model_probabilities(x, values)`` and ``model_predict(x)``, of a regressor with several
+        targets ``model_predict(x, values)``. x is an array of numbers, NaN where one is missing;
+        for a column of texts ``model_level(column, text)`` is the number.
 
     Raises
     ------
@@ -236,7 +237,7 @@ def sketch(description: Description, form: Form) -> str:
     if description.is_classifier:
         lines = "    const char *label = model_label(model_class(x));\n"
         lines += '    Serial.println(label ? label : "?");\n'
-    elif description.kind in ("number", "one-class"):
+    elif description.kind in ("number", "one-class") and description.function.n_outputs == 1:
         lines = "    Serial.println(model_predict(x));\n"
     text = code.SKETCH.replace("PRINT", lines).replace("model.h", f"{form.name}.h")
     return form.named(text.replace("MODEL:", f"{form.name}:"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import string
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,19 @@ import numpy as np
 from zeronorm.export.c_form import Form
 from zeronorm.export.text import lines_of
 
+#: What stands for itself in a C string.
+PLAIN = frozenset(string.ascii_letters + string.digits + " _-.,:;<>=+()")
+
 
 def c_text(text: str) -> str:
-    """Return a text as a C string; whatever is not plain ASCII as octal bytes."""
+    """Return a text in UTF-8 as a C string; letters and digits of ASCII as they are, else octal.
+
+    A NUL ends a text in C, so that one with a NUL inside would be read as another: ValueError.
+    """
+    if "\0" in text:
+        raise ValueError(f"{text!r} cannot be exported to C, where a text ends at a NUL.")
     plain = "".join(
-        chr(byte) if chr(byte).isalnum() or chr(byte) in " _-.,:;<>=+()" else f"\\{byte:03o}"
-        for byte in text.encode("utf-8")
-        if byte
+        chr(byte) if chr(byte) in PLAIN else f"\\{byte:03o}" for byte in text.encode("utf-8")
     )
     return f'"{plain}"'
 

@@ -22,10 +22,8 @@ def decision_parts(description: Description, form: Form, arrays: Arrays) -> list
         parts.append(code.VOTE_SCORES)
     parts.append(_decision(description))
     if description.kind == "number":
-        parts.append(
-            "/* The prediction. */\nstatic inline real model_predict(const real *x)\n{\n"
-            "    real value;\n    model_outputs(x, &value);\n    return value;\n}\n"
-        )
+        several = description.function.n_outputs > 1
+        parts.append(code.PREDICT_TARGETS if several else code.PREDICT_TARGET)
     elif description.kind == "one-class":
         parts.append(
             "/* 1 for a row like those of training, -1 for an outlier, 0 if neither is known. */\n"

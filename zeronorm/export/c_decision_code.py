@@ -24,6 +24,24 @@ static inline void model_vote_scores(const real *pairs, real *scores)
 }
 """
 
+PREDICT_TARGET = """\
+/* The prediction. */
+static inline real model_predict(const real *x)
+{
+    real value;
+    model_outputs(x, &value);
+    return value;
+}
+"""
+
+PREDICT_TARGETS = """\
+/* The predictions, MODEL_OUTPUTS of them: one for each target. */
+static inline void model_predict(const real *x, real *values)
+{
+    model_outputs(x, values);
+}
+"""
+
 FINITE = """\
 static inline int model_is_finite(const real *values)
 {

@@ -165,8 +165,13 @@ class Description:
 
     @property
     def kind(self) -> str:
-        """What the outputs mean: classes, number, one-class, density or values."""
+        """What the outputs mean: classes, number, scores, one-class, density or values."""
         return self.decision.kind
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """Methods of the model, but that ``predict`` of bare values, which only refuses."""
+        return () if self.kind == "values" else self.decision.answers
 
     @property
     def is_classifier(self) -> bool:

@@ -16,6 +16,9 @@ from zeronorm.export.reading import describe
 from zeronorm.export.text import made_by, written
 from zeronorm.links import Calibration
 
+#: Number.MAX_SAFE_INTEGER: beyond, different integers are the same number.
+LARGEST_INTEGER = 2**53 - 1
+
 
 def to_javascript(model: Any, path: str | os.PathLike[str] | None = None) -> str:
     """Write a model as an ES module for browsers and node.
@@ -33,8 +36,9 @@ def to_javascript(model: Any, path: str | os.PathLike[str] | None = None) -> str
     str
         The module. It exports ``columns``, ``decision(row)`` and, where the model has them,
         ``predict(row)``, ``classes`` and ``probabilities(row)``. A row is an array, or an object
-        with the names of the columns; null, undefined, NaN and "" are missing. Where the model has
-        no finite value, as for a missing number that nothing fills in, ``predict`` is null.
+        with the names of the columns; null, undefined, NaN and blank texts are missing. Where the
+        model has no finite value, as for a missing number that nothing fills in, ``predict`` is
+        null; of a regressor with several targets it is an array.
 
     Raises
     ------
@@ -110,6 +114,8 @@ def literal(value: Any) -> str:
         return "NaN"
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "-Infinity"[value > 0 :]
+    if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
+        raise ValueError(f"The label {value} is beyond the integers of JavaScript, 2^53.")
     return json.dumps(value).replace("</", "<\\/").replace("<!", "<\\u0021")
 
 
@@ -163,7 +169,7 @@ def _decision(description: Description) -> list[str]:
     parts.append(
         f"/** Decision values. */\nexport function decision(row) {{\n  return {values}{one};\n}}\n"
     )
-    if description.kind not in ("values", "density"):
+    if "predict" in description.answers:
         parts += _predictions(description)
     if description.link is not None:
         parts += _probabilities(description)
@@ -172,7 +178,7 @@ def _decision(description: Description) -> list[str]:
 
 def _predictions(description: Description) -> list[str]:
     rule = description.decision.rule if description.is_classifier else None
-    parts, answer = [], "values[0]"
+    parts, answer = [], "values[0]" if description.function.n_outputs == 1 else "values"
     if description.kind == "one-class":
         answer = "values[0] > 0 ? 1 : -1"
     elif rule is not None and rule.n_classes == 2:
@@ -240,8 +246,9 @@ def declaration(model: Any) -> str:
         lines.append(f"export type Label = {label};")
         lines.append("export const classes: readonly Label[];")
         lines.append("export function predict(row: Row): Label | null;")
-    elif description.kind not in ("values", "density"):
-        lines.append("export function predict(row: Row): number | null;")
+    elif "predict" in description.answers:
+        numbers = "number" + "[]" * (description.n_scores > 1)
+        lines.append(f"export function predict(row: Row): {numbers} | null;")
     if description.link is not None:
         lines.append("export function probabilities(row: Row): number[];")
     return "\n".join(lines) + "\n"

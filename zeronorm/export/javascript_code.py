@@ -10,8 +10,10 @@ function cell(row, column) {
   return value === undefined || value === "" || Number.isNaN(value) ? null : value;
 }
 
+// Number(" ") is zero, and a blank is no number.
 function number(value) {
-  return value === null ? NaN : Number(value);
+  const isBlank = value === null || (typeof value === "string" && value.trim() === "");
+  return isBlank ? NaN : Number(value);
 }
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from zeronorm.export.description import Description, Lookup
 from zeronorm.tables.model import TableModel
@@ -31,7 +32,10 @@ def measured_error(model: Any, description: Description, X: Any, y: Any) -> str:
         raise ValueError(f"{type(model).__name__} predicts nothing, so y has no use.")
     predicted, known = np.asarray(model.predict(X)), np.asarray(y)
     if predicted.shape != known.shape:
-        raise ValueError(f"There are {len(predicted)} rows in X and {len(known)} answers in y.")
+        raise ValueError(
+            f"y has shape {known.shape}; for these rows the model has answers of shape "
+            f"{predicted.shape}."
+        )
     if description.kind == "number":
         root = float(np.sqrt(np.mean((predicted - known) ** 2)))
         return f"{root:.3g} (root of the mean square) on the {len(known)} rows given"
@@ -40,10 +44,9 @@ def measured_error(model: Any, description: Description, X: Any, y: Any) -> str:
 
 def feature_sizes(model: Any, description: Description, X: Any) -> np.ndarray:
     """Return the largest size of each feature on these rows."""
-    if isinstance(model, TableModel):
-        assert isinstance(X, Table)
+    if isinstance(model, TableModel) and isinstance(X, Table):
         X = to_matrix(X, model.encoder.columns)
-    rows = np.asarray(X, dtype=object)
+    rows = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=object)
     if rows.ndim != 2 or rows.shape[1] != len(description.columns) or not len(rows):
         raise ValueError(
             f"X has shape {rows.shape}; it must have rows, and {len(description.columns)} columns."

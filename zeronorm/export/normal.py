@@ -3,7 +3,7 @@
     Φ(-u √2) = t exp(-u² + P(2t - 1)) / 2,    t = 2 / (2 + u),    u >= 0
 
 P is a polynomial, for all u. After the Chebyshev form of Numerical Recipes (Press et al. 2007,
-section 6.2.2); relative error below 1e-13.
+section 6.2.2). The relative error is below 5e-13 up to 37 standard deviations, where doubles end.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy.special import erfcx
 
-#: Degree of P.
+#: Degree of P; higher ones are no better (docs/decisions.md).
 DEGREE = 24
 
 

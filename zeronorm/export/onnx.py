@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -130,6 +131,7 @@ def graph_of(description: Description, dtype: np.dtype) -> Any:
         inputs = [helper.make_tensor_value_info("X", numbers, [None, width])]
     nodes = Nodes(dtype, [*names, "label", "scores", "probabilities", "prediction"])
     answers = _answers(nodes, description, names if description.has_texts else "X")
+    _check_names(names, answers)
     outputs = []
     for name, (value, kind, shape) in answers.items():
         nodes.nodes.append(helper.make_node("Identity", [value], [name]))
@@ -148,6 +150,16 @@ def graph_of(description: Description, dtype: np.dtype) -> Any:
     return model
 
 
+def _check_names(inputs: Sequence[str], outputs: Iterable[str]) -> None:
+    """Raise ValueError unless every input and output has a name of its own."""
+    for name, count in Counter([*inputs, *outputs]).items():
+        if count > 1 or not name:
+            raise ValueError(
+                f"A column is called {name!r}, which in ONNX is no name or that of another input "
+                f"or output ({', '.join(outputs)}); rename it."
+            )
+
+
 def _answers(
     nodes: Nodes, description: Description, X: str | Sequence[str]
 ) -> dict[str, tuple[str, int, list[Any]]]:
@@ -158,7 +170,9 @@ def _answers(
     flat = graph.integers(nodes, [-1])
     shape: list[Any] = [None]
     if description.kind == "number":
-        return {"prediction": (nodes.op("Reshape", values, flat), number, shape)}
+        if description.n_scores == 1:
+            return {"prediction": (nodes.op("Reshape", values, flat), number, shape)}
+        return {"prediction": (values, number, [None, description.n_scores])}
     shown = decision.scores(nodes, description, values)
     if description.n_scores == 1:
         shown = nodes.op("Reshape", shown, flat)

@@ -60,7 +60,7 @@ def labels(writer: graph.Writer, description: Description, values: str) -> str:
         is_second = writer.op("Less", zero, values)
         if rule.zero_counts:
             is_second = writer.op("Not", writer.op("Less", values, zero))
-        places = writer.op(
+        codes = writer.op(
             "Reshape", writer.op("Cast", is_second, to=7), graph.integers(writer, [-1])
         )
     else:
@@ -69,14 +69,16 @@ def labels(writer: graph.Writer, description: Description, values: str) -> str:
             decided = _vote_scores(writer, values, rule.n_classes)
         elif rule.is_pairs:
             decided = _votes(writer, writer.op("Less", zero, values), rule.n_classes)
-        places = writer.op("ArgMax", decided, axis=1, keepdims=0)
-    return writer.op("Gather", writer.constant(label_values(description)), places, axis=0)
+        codes = writer.op("ArgMax", decided, axis=1, keepdims=0)
+    return writer.op("Gather", writer.constant(label_values(description)), codes, axis=0)
 
 
 def label_values(description: Description) -> np.ndarray:
     """Return the labels as an array that onnx has a type for."""
     known = description.decision.classes
     if known.dtype.kind in "iu":
+        if known.max() > np.iinfo(np.int64).max:
+            raise ValueError(f"The label {known.max()} is beyond the integers of ONNX, int64.")
         return known.astype(np.int64)
     if known.dtype.kind in "bf":
         return known.astype(np.float32) if known.dtype == np.float16 else known

@@ -67,14 +67,14 @@ def features(writer: Writer, description: Description, X: str | Sequence[str]) -
         blocks.append(_numbers(writer, [description.features[i] for i in numbers], X))  # type: ignore[misc]
         order += numbers
     for column in range(len(description.columns)):
-        places = [
+        indices = [
             i
             for i, f in enumerate(description.features)
             if isinstance(f, Lookup) and f.column == column
         ]
-        if places:
-            blocks.append(_looked_up(writer, description, column, places, X))
-            order += places
+        if indices:
+            blocks.append(_looked_up(writer, description, column, indices, X))
+            order += indices
     if not blocks:
         first = column_of(writer, X, 0) if isinstance(X, str) else X[0]
         return first
@@ -120,12 +120,16 @@ def _less_centres(writer: Writer, x: str, centres: Sequence[float]) -> str:
 
 
 def _looked_up(
-    writer: Writer, description: Description, column: int, places: list[int], X: str | Sequence[str]
+    writer: Writer,
+    description: Description,
+    column: int,
+    indices: list[int],
+    X: str | Sequence[str],
 ) -> str:
     """Return the features of one column: the row of a table that the level has."""
     levels = description.levels_of(column)
-    table = np.empty((len(levels) + 2, len(places)))
-    for k, place in enumerate(places):
+    table = np.empty((len(levels) + 2, len(indices)))
+    for k, place in enumerate(indices):
         feature = description.features[place]
         assert isinstance(feature, Lookup)
         known = dict(zip(feature.levels, feature.values, strict=True))

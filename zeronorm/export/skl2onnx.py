@@ -124,17 +124,17 @@ def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
 
 
 def _convert_values(scope: Any, operator: Any, container: Any) -> None:
-    """Convert regressors, and densities: the outputs themselves."""
+    """Convert regressors, densities and projections: the outputs themselves."""
     writer, X = _writer(scope, operator, container)
     values = graph.outputs(writer, describe(operator.raw_operator), X)
     _identity(writer, values, operator.outputs[0])
 
 
 def _convert_selector(scope: Any, operator: Any, container: Any) -> None:
-    places = operator.raw_operator.get_support(indices=True)
+    indices = operator.raw_operator.get_support(indices=True)
     writer = Container(scope, container, np.dtype(np.float32))
     chosen = writer.op(
-        "Gather", operator.inputs[0].full_name, graph.integers(writer, places), axis=1
+        "Gather", operator.inputs[0].full_name, graph.integers(writer, indices), axis=1
     )
     _identity(writer, chosen, operator.outputs[0])
 
@@ -144,7 +144,8 @@ def _value_shapes(operator: Any) -> None:
 
     given = operator.inputs[0]
     operator.outputs[0].type = guess_tensor_type(given.type)
-    operator.outputs[0].type.shape = [given.get_first_dimension(), 1]
+    count = describe(operator.raw_operator).function.n_outputs
+    operator.outputs[0].type.shape = [given.get_first_dimension(), count]
 
 
 def _selector_shapes(operator: Any) -> None:

@@ -57,8 +57,9 @@ def to_sql(
         vote, whatever its ``decision_function_shape``) and, where there are
         probabilities, ``probability`` of the label, then ``score_…`` and ``probability_…`` of every
         class where there are more than two (probabilities: of two, too). Of a regressor
-        ``prediction``, of a one-class machine ``label`` and ``score``, of a density or an expansion
-        ``score``. NULL and NaN are missing; where the model has no value for a row, all is NULL.
+        ``prediction`` (``prediction_0``, ``prediction_1``, … of several targets), of a one-class
+        machine ``label`` and ``score``, of others ``score`` (``score_0``, … of several outputs).
+        NULL and NaN are missing; where the model has no value for a row, all is NULL.
 
     Raises
     ------

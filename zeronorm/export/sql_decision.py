@@ -21,7 +21,9 @@ def answer_queries(query: Query, description: Description, kept: dict[str, str])
     """Add queries for the answers; return their names, and what each is in the last one."""
     outputs = [f"f{o}" for o in range(description.function.n_outputs)]
     if description.kind == "number":
-        return {"prediction": "f0"}
+        if len(outputs) == 1:
+            return {"prediction": "f0"}
+        return {f"prediction_{i}": output for i, output in enumerate(outputs)}
     if description.kind == "one-class":
         return {"label": "CASE WHEN f0 > 0 THEN 1 WHEN f0 <= 0 THEN -1 END", "score": "f0"}
     if not description.is_classifier:

@@ -286,7 +286,7 @@ def _after_columns(
 
 
 def _indices(columns: Any, names: Sequence[str], count: int) -> list[int]:
-    """Return the places of columns that are named in one of the ways of a ColumnTransformer."""
+    """Return the indices of columns that are named in one of the ways of a ColumnTransformer."""
     if isinstance(columns, (str, int, np.integer)):
         columns = [columns]
     if isinstance(columns, slice):

@@ -1,1 +1,1 @@
-"""Quantisers: few vectors that stand for all rows."""
+"""Quantisers: few vectors that represent all rows."""

@@ -55,7 +55,7 @@ class RelevanceVectorRegressor(SparseKernelRegressor):
         integer draws that many rows ("landmarks"), so that memory and time grow with n and not
         with n²; "auto" is "all" up to 300 rows and 300 landmarks beyond. Equal rows count once.
     tol : float, default=1e-3
-        Stop when no change promises to raise the log marginal likelihood by more than this.
+        Stop when no change has a predicted gain in log marginal likelihood of more than this.
     max_iter : int, default=500
         Most rounds of the search, for each value of the noise.
     random_state : int, RandomState instance or None, default=None
@@ -195,8 +195,8 @@ class RelevanceVectorRegressor(SparseKernelRegressor):
             "the features."
         )
         return (
-            f"RelevanceVectorRegressor stopped after {rounds} rounds while a change promised to "
-            "raise the log marginal likelihood by "
+            f"RelevanceVectorRegressor stopped after {rounds} rounds with a change left that is "
+            "predicted to raise the log marginal likelihood by "
             f"{max(part.found.gain for part in parts):.1e} (tol={self.tol:g}). "
             + ("Raise max_iter or tol." if rounds >= self.max_iter else if_stuck)
         )
@@ -226,8 +226,8 @@ class RelevanceVectorRegressor(SparseKernelRegressor):
         columns = np.column_stack([kernel, np.ones(len(kernel))])
         noise = np.atleast_1d(self.noise_variance_)
         variance = [
-            own + np.einsum("ij,jk,ik->i", columns[:, places], covariance, columns[:, places])
-            for own, (places, covariance) in zip(noise, self._covariance, strict=True)
+            own + np.einsum("ij,jk,ik->i", columns[:, used], covariance, columns[:, used])
+            for own, (used, covariance) in zip(noise, self._covariance, strict=True)
         ]
         return values, np.sqrt(np.column_stack(variance)).reshape(values.shape)
 

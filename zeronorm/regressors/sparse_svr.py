@@ -8,7 +8,7 @@ a spread of one it minimises
                                                                                 s - 1/2  beyond:
 
 the epsilon-insensitive loss, whose corner is rounded off over one spread of the target. Like the
-loss of ``SVR`` it has a tube, and an outlier pulls no harder than a row at some distance; within
+loss of ``SVR`` it has a tube, and a bounded slope, so that outliers have little weight; within
 that distance it is the squared loss, which is best for errors that are about normal. It is smooth,
 so that one descent learns everything (``learned/descent.py``), and convex in the coefficients, so
 that the last ones are certified (``learned/coefficients.py``): for this loss as it is written here,
@@ -69,7 +69,7 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         chosen from 0, 0.1 and 0.3 spreads of the target, given, or chosen from the given values.
     loss : {"epsilon_insensitive", "squared"}, default="epsilon_insensitive"
         What a residual costs beyond epsilon: its square up to one spread of the target, and its
-        size beyond, so that no outlier pulls hard; or its square, without a tube.
+        size beyond, so that outliers have little weight; or its square, without a tube.
     kernel : {"linear", "poly", "rbf"}, default="rbf"
         Kernel function; it must be positive semidefinite and have a derivative.
     degree : float, default=3

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.checks import shown
+from zeronorm.checks import check_integer, shown
 from zeronorm.report.explanation import explain
 from zeronorm.report.text import shown_output
 from zeronorm.report.wording import cell_text, signed
@@ -27,7 +27,7 @@ class ContributionsDisplay:
     value : float
         The decision value; ``start`` and all shares add up to it.
     output : str
-        What the decision value speaks for.
+        What large decision values mean: a class, or the name of the value.
 
     Examples
     --------
@@ -72,6 +72,7 @@ class ContributionsDisplay:
         """
         if by not in ("columns", "terms"):
             raise ValueError(f"by is 'columns' or 'terms', not {shown(by)}.")
+        check_integer("most", most, least=1)
         split = shown_output(explain(model, row, X, feature_names).facts)
         if by == "columns":
             start = split["reference"]
@@ -108,13 +109,13 @@ class ContributionsDisplay:
             size = (6.4, 1.6 + 0.32 * len(self.names))
             _, ax = plt.subplots(figsize=size, layout="constrained")
         ends = self.start + np.cumsum(self.shares)
-        places = np.arange(len(self.names))
+        heights = np.arange(len(self.names))
         colours = np.where(self.shares >= 0, "C0", "C1")
-        bars = ax.barh(places, self.shares, left=ends - self.shares, color=colours)
+        bars = ax.barh(heights, self.shares, left=ends - self.shares, color=colours)
         ax.bar_label(bars, [signed(share) for share in self.shares], padding=3, fontsize="small")
         ax.axvline(self.start, color="0.6", linestyle=":", label=f"start {signed(self.start)}")
         ax.axvline(self.value, color="black", label=f"decision value {signed(self.value)}")
-        ax.set_yticks(places, [name.replace("$", r"\$") for name in self.names])
+        ax.set_yticks(heights, [name.replace("$", r"\$") for name in self.names])
         ax.invert_yaxis()
         reached = np.array([self.start, self.value, *ends])
         room = 0.15 * (np.ptp(reached) or 1.0)  # for the numbers beside the bars

@@ -21,9 +21,9 @@ def controls(facts: dict[str, Any], code: str | None) -> str:
         return "<p>The model is too large to be run in this page.</p>"
     order = [entry["column"] for entry in facts["model"].get("columns", [])]
     order = order or [entry["column"] for entry in facts["inputs"]]
-    places = {entry["column"]: place for place, entry in enumerate(facts["inputs"])}
+    index_of = {entry["column"]: place for place, entry in enumerate(facts["inputs"])}
     made = [
-        _control(places[name], facts["inputs"][places[name]]) for name in order[:SLIDER_COLUMNS]
+        _control(index_of[name], facts["inputs"][index_of[name]]) for name in order[:SLIDER_COLUMNS]
     ]
     note = (
         "The model itself, running in this page. It starts at medians and the commonest categories."

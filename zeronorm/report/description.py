@@ -122,8 +122,8 @@ def column_importance(description: Description, Z: np.ndarray) -> list[dict[str,
     total = np.zeros(len(description.columns))
     for output in range(description.function.n_outputs):
         by_feature = shares(description.function, Z, reference, output)
-        for column, places in features_by_column(description).items():
-            total[column] += np.abs(by_feature[:, places].sum(axis=1)).mean()
+        for column, indices in features_by_column(description).items():
+            total[column] += np.abs(by_feature[:, indices].sum(axis=1)).mean()
     scale = total.sum() or 1.0
     return [
         {"column": description.columns[i].name, "share": float(total[i] / scale)}

@@ -47,8 +47,8 @@ def typical_decisions(description: Description, seen: Seen) -> list[dict[str, An
 def _chosen(description: Description, outputs: np.ndarray) -> list[tuple[str, int]]:
     if not description.is_classifier:
         order = np.argsort(outputs[:, 0], kind="stable")
-        places = [order[round(q * (len(order) - 1))] for q in (0.1, 0.5, 0.9)]
-        return list(zip(("A low prediction", "A middling one", "A high one"), places, strict=True))
+        indices = [order[round(q * (len(order) - 1))] for q in (0.1, 0.5, 0.9)]
+        return list(zip(("A low prediction", "A middling one", "A high one"), indices, strict=True))
     rule = description.decision.rule
     codes = rule.codes(outputs)
     scores = (

@@ -137,9 +137,9 @@ def _split(
         {
             "column": description.columns[column].name,
             "cell": cells[column],
-            "share": float(by_feature[places].sum()),
+            "share": float(by_feature[indices].sum()),
         }
-        for column, places in features_by_column(description).items()
+        for column, indices in features_by_column(description).items()
     ]
     return {
         "output": output_names(description)[output],

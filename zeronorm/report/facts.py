@@ -246,7 +246,7 @@ def _inputs(description: Description, rows: list[list[Any]]) -> list[dict[str, A
 
 
 def _score_names(description: Description) -> list[str]:
-    """Return what each decision value speaks for: classes where the outputs are pairs that vote."""
+    """Return the name of each decision value: classes where the outputs are pairs that vote."""
     if description.votes is not None:
         return [str(label) for label in description.labels]
     return output_names(description)

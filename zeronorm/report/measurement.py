@@ -157,17 +157,17 @@ def _curves(
     if scores is None:
         return []
     columns = scores.reshape(len(codes), -1)
-    places = {1: 0} if len(labels) == 2 else {place: place for place in range(len(labels))}
+    column_of = {1: 0} if len(labels) == 2 else {code: code for code in range(len(labels))}
     found = []
-    for place, column in list(places.items())[:CURVES]:
-        is_class = codes == place
+    for code, column in list(column_of.items())[:CURVES]:
+        is_class = codes == code
         if is_class.all() or not is_class.any():
             continue
         false, true, _ = roc_curve(is_class, columns[:, column])
         precision, recall, _ = precision_recall_curve(is_class, columns[:, column])
         found.append(
             {
-                "label": str(labels[place]),
+                "label": str(labels[code]),
                 "share": float(is_class.mean()),
                 "auc": float(roc_auc_score(is_class, columns[:, column])),
                 "average_precision": float(average_precision_score(is_class, columns[:, column])),

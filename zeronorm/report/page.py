@@ -164,7 +164,7 @@ $code
     values.forEach((value, i) => bar(names[i], value, shown(value), from, to));
     const prediction = typeof predict === "function" ? predict(row) : null;
     const place = labels.length ? classes.indexOf(prediction) : -1;
-    const text = place < 0 ? shown(prediction) : labels[place];
+    const text = place < 0 ? [prediction].flat().map(shown).join(", ") : labels[place];
     document.getElementById("prediction").textContent = prediction === null ? "none" : text;
     if (typeof probabilities === "function") {
       probabilities(row).forEach((value, i) => {

@@ -16,10 +16,10 @@ def columns_used(description: Description) -> list[int]:
 
 
 def features_by_column(description: Description) -> dict[int, list[int]]:
-    """Return the places of the features of every column that is used."""
+    """Return the indices of the features of every column that is used."""
     found: dict[int, list[int]] = {column: [] for column in columns_used(description)}
-    for place, feature in enumerate(description.features):
-        found[feature.column].append(place)
+    for index, feature in enumerate(description.features):
+        found[feature.column].append(index)
     return found
 
 
@@ -34,19 +34,20 @@ def place_of(description: Description, point: np.ndarray, order: list[int]) -> l
 
 
 def _entry(
-    description: Description, column: int, places: list[int], point: np.ndarray
+    description: Description, column: int, indices: list[int], point: np.ndarray
 ) -> dict[str, Any]:
     entry: dict[str, Any] = {"column": description.columns[column].name}
-    numbers = [i for i in places if not isinstance(description.features[i], Lookup)]
+    numbers = [i for i in indices if not isinstance(description.features[i], Lookup)]
     if numbers:
         feature = description.features[numbers[0]]
         assert not isinstance(feature, Lookup)
         value = float(point[numbers[0]] / feature.factor + feature.centre)
         return entry | {"value": value, "text": short(value)}
     levels: list[Any] = [*description.levels_of(column), None]
-    codes = np.array([[_code(description.features[i], x) for i in places] for x in levels])
+    codes = np.array([[_code(description.features[i], x) for i in indices] for x in levels])
     assert description.function.unit is not None
-    away = np.sqrt(((codes - point[places]) ** 2 / description.function.unit[places] ** 2).sum(1))
+    unit = description.function.unit[indices]
+    away = np.sqrt(((codes - point[indices]) ** 2 / unit**2).sum(axis=1))
     nearest = int(np.argmin(np.where(np.isnan(away), np.inf, away)))
     level = levels[nearest]
     text = "missing" if level is None else short(level) if isinstance(level, float) else level

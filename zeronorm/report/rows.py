@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,13 +19,18 @@ from zeronorm.tables.reading import Table, to_matrix
 def described(model: Any, feature_names: Sequence[Any] | None = None) -> Description:
     """Describe a fitted model, with other names of its columns if they are given."""
     description = read_model(model)
-    if feature_names is None:
-        return description
-    names = [str(name) for name in feature_names]
+    names = [column.name for column in description.columns]
+    if feature_names is not None:
+        names = [str(name) for name in feature_names]
     if len(names) != len(description.columns):
         raise ValueError(
             f"There are {len(names)} feature_names, and the model takes "
             f"{len(description.columns)} columns."
+        )
+    name, count = Counter(names).most_common(1)[0] if names else ("", 0)
+    if count > 1:  # facts are found by the names of the columns
+        raise ValueError(
+            f"{count} columns are called {name!r}; give feature_names that tell them apart."
         )
     columns = zip(description.columns, names, strict=True)
     return replace(description, columns=tuple(replace(c, name=name) for c, name in columns))
@@ -105,7 +111,8 @@ def _columns_of(frame: Any, names: list[str]) -> list[Any]:
     given = [str(name) for name in frame.columns]
     if set(names) <= set(given):
         return [list(frame[frame.columns[given.index(name)]]) for name in names]
-    return [list(frame[name]) for name in frame.columns]
+    # By position: several columns may have one name.
+    return list(np.asarray(frame, dtype=object).T)
 
 
 def _plain(column: Column, cells: Any) -> list[Any]:
@@ -152,8 +159,8 @@ def check_finite(description: Description, Z: np.ndarray) -> None:
         row, place = np.argwhere(bad)[0]
         name = description.columns[description.features[place].column].name
         raise ValueError(
-            f"Column {name!r} of row {row} is missing or a category that the model does not know, "
-            "and nothing fills it in: the model has no value for this row."
+            f"Column {name!r} of row {row} is missing, infinite, or a category that the model does "
+            "not know, and nothing fills it in: the model has no value for this row."
         )
 
 

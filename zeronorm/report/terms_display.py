@@ -172,8 +172,8 @@ def _pair(description: Description, Z: np.ndarray, columns: Sequence[Any] | None
     names = [column.name for column in description.columns]
     numbers = [
         column
-        for column, places in features_by_column(description).items()
-        if not any(isinstance(description.features[i], Lookup) for i in places)
+        for column, indices in features_by_column(description).items()
+        if not any(isinstance(description.features[i], Lookup) for i in indices)
     ]
     if description.function.points is None:
         raise ValueError("The terms of a sparse polynomial are products, not places.")

@@ -61,7 +61,7 @@ def cell_text(cell: Any) -> str:
 
 
 def output_names(description: Description) -> list[str]:
-    """Return what each output of a function speaks for."""
+    """Return what large values of each output mean: a class, a pair, or the name of the value."""
     labels = [str(label) for label in description.labels]
     count = description.function.n_outputs
     if len(labels) == 2:
