@@ -109,7 +109,9 @@ def attempt(model: Any, data: Problem) -> dict[str, Any]:
 
 
 def is_guard(warning: Any) -> bool:
-    """Whether the warning says that the model is bad, and not that a solver has stopped early."""
+    """Whether the warning says that the model is bad; not of a solver or the features alone."""
+    if issubclass(warning.category, z.exceptions.FeatureScaleWarning):
+        return False
     is_certificate = issubclass(warning.category, ConvergenceWarning)
     return not is_certificate or re.search("guess", str(warning.message)) is not None
 

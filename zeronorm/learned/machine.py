@@ -58,6 +58,9 @@ class LearnedMachine(KernelMachine):
 
     _learns_by_blocks: ClassVar[bool] = True
 
+    #: What ``fit`` was given for the splitter and for the scorer.
+    _routed: ClassVar[Any] = ({}, {})
+
     #: Costs to choose from.
     _C_values: ClassVar[Sequence[float]] = C_VALUES
 
@@ -87,7 +90,7 @@ class LearnedMachine(KernelMachine):
         self
         """
         self._check_parameters()
-        self._routed = routed(self, "fit", sample_weight=sample_weight, **params)
+        self.__dict__["_routed"] = routed(self, "fit", sample_weight=sample_weight, **params)
         try:
             return super().fit(X, y, sample_weight)
         finally:
