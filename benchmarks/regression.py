@@ -16,7 +16,8 @@ from benchmarks.tuning import in_units, standardised
 from zeronorm import RelevanceVectorRegressor, SparseSVR
 
 ABOUT = """
-Ten random splits: 1 000 training rows where there are more than twice as many, else two thirds.
+Random splits, ten once all have been run: 1 000 training rows where there are more than twice as
+many, else two thirds.
 Features and target are standardised by the training part; the error is the root mean square on the
 test part, 1 being that of the mean. `SVR` has C, gamma and epsilon from 48 triples by five-fold
 cross-validation. `SparseSVR()` chooses everything itself. The MLP has as many hidden units as
@@ -124,6 +125,8 @@ def tables(rows: list[dict]) -> str:
             [method, f"{np.mean(ratios):.3f}", f"{max(ratios):.3f}", f"{100 * np.mean(shares):.1f}"]
         )
     first = markdown(["RMSE (terms)", *methods], lines)
+    splits = sorted({row["split"] for row in rows})
+    first += f"\n\nSplits that have been run: {', '.join(map(str, splits))}."
     header = ["beside SVR", "RMSE, mean ratio", "largest", "terms, % of its vectors"]
     return f"{first}\n\n{markdown(header, summary)}"
 

@@ -65,5 +65,6 @@ CURRENT: tuple[str, ...] = (
     "50fbd06",
     "edb2c49",
     "eae1f87",
+    "c2109fe",
 )
 STUDIES = {module.STUDY.name: module.STUDY for module in MODULES}
