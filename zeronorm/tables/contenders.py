@@ -26,6 +26,8 @@ TUNING_ROWS = 2_000
 #: `SVC` is fitted on at most so many rows: the time of one fit grows with their square.
 SVC_ROWS = 5_000
 INNER_FOLDS = 3
+#: Steps of the last fit of a sparse machine that is judged and thrown away.
+JUDGED_STEPS = 100
 #: Most iterations of a fit of `SVC`, which warns if it reaches them; usual are a few a row.
 SVC_ITERATIONS = 1_000_000
 
@@ -259,9 +261,10 @@ def make_sparse_svr(rows: Rows, plan: Plan) -> SparseSVR:
 def _effort(plan: Plan) -> dict[str, Any]:
     """Return what is special about a model of an outer fold, which is judged and thrown away.
 
-    Its choice has as many folds as that of the tuned machine, 3 instead of 5: a quarter less time.
+    Its choice has as many folds as that of the tuned machine, 3 instead of 5, and its last fit half
+    as many steps: two thirds of the time.
     """
-    return {"cv": INNER_FOLDS} if plan.is_judged else {}
+    return {"cv": INNER_FOLDS, "max_iter": JUDGED_STEPS} if plan.is_judged else {}
 
 
 CONTENDERS = {
