@@ -5,6 +5,7 @@ import io
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -187,6 +188,20 @@ def test_the_task_can_be_said(run, tmp_path, monkeypatch):
 def test_options_of_classes(run, made, options, sentence):
     code, out, err = run("fit", made[0], "--target", "price", *options)
     assert code == 2 and out == "" and sentence in err
+
+
+def test_many_rows_are_drawn_for_the_tuned_machine(run, made, monkeypatch):
+    narrow_searches(monkeypatch)
+    monkeypatch.setattr(SparseSVR, "_C_values", (10.0,))
+    monkeypatch.setattr(contenders, "SVR_TUNING_ROWS", 30)
+    monkeypatch.setattr("zeronorm.tables.screen.SVR_TUNING_ROWS", 30)
+    svr, sparse = contenders.CONTENDERS["regression"]
+    drawn = (replace(svr, max_rows=40), sparse)
+    monkeypatch.setitem(contenders.CONTENDERS, "regression", drawn)
+    options = ("--target", "price", "--folds", 3, "--n-jobs", 1, "--terms", 2)
+    out = run("fit", made[0], *options)[1]
+    assert line_of(out, "fitted on") == ["–", "40 of 90 rows", "90 rows"]
+    assert "SVR is tuned on a draw of 30 rows." in " ".join(out.split())
 
 
 def test_few_rows(run, tmp_path):

@@ -9,7 +9,7 @@ from sklearn.metrics import recall_score
 
 from zeronorm.report.wording import percent
 from zeronorm.tables.comparison import Comparison, Result, metrics_of
-from zeronorm.tables.contenders import TUNING_ROWS
+from zeronorm.tables.contenders import SVR_TUNING_ROWS, TUNING_ROWS
 from zeronorm.tables.metrics import OF_TASK
 from zeronorm.tables.model import TableModel
 from zeronorm.tables.selection import ColumnChoice
@@ -53,7 +53,9 @@ def how_measured(found: Comparison) -> str:
     else:
         what = "RMSE (root mean square error) and R²"
         notes = ["mean: always the mean of the training rows."]
-    if found.n_rows > TUNING_ROWS:
+    if plan.task == "regression" and found.n_rows > SVR_TUNING_ROWS:
+        notes.append(f"SVR is tuned on a draw of {SVR_TUNING_ROWS} rows.")
+    elif plan.task == "classification" and found.n_rows > TUNING_ROWS:
         notes.append(f"Choices are made by fits on at most {TUNING_ROWS} rows.")
     if plan.metric == "log_loss":
         notes.append("An SVC has no probabilities; it is tuned by its error.")
