@@ -11,8 +11,8 @@ model a plain SVC is cross-validated, on few rows (``_comparison``). If it tells
 a model that knows one class only is found out. Any other is cross-validated on the same rows. The
 warning comes if it guesses there as on the training rows, if the SVC is better than it, by much and
 beyond chance, or if it is itself so much better there than the model at hand: then something went
-wrong. What counts as beyond chance is less where the training rows are already evidence against the
-model (it is no better than guessing on them) or none at all (wide data).
+wrong. What counts as beyond chance is less where the training rows already speak against the model
+(it is no better than guessing on them) or say nothing (wide data).
 """
 
 from __future__ import annotations

@@ -30,8 +30,7 @@ class TrainingRows:
     Rows without weight are gone; ``rows`` are the indices of the others and ``data`` what they
     hold. ``codes`` are class numbers, ``targets`` labels as -1/+1 columns (one for two classes,
     one per class beyond), ``cost`` is C times the weights. ``everywhere`` are all rows, where these
-    are a sample with costs rescaled to all of them (``dask/rows.py``): coefficients are solved on
-    those.
+    are a sample whose costs stand for them (``dask/rows.py``): coefficients are solved on those.
     """
 
     rows: np.ndarray

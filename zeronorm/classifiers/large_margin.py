@@ -97,7 +97,7 @@ KernelExpansion, default="greedy"
         Steps with all the vectors.
     history_ : dict of ndarray
         For every stage: "terms", "rows" and "objective" (with the hinge rounded off, which is
-        less; the costs of a sample are rescaled to all rows).
+        less; the costs of a sample stand for all rows).
     n_features_in_ : int
         Number of features seen in ``fit``.
 
