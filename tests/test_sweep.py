@@ -17,6 +17,7 @@ from tests.fuzz.estimators import all_estimators
 from tests.sweep import __main__ as command
 from tests.sweep.comparison import CLASSIFIERS, LEFT_OUT, Trial, compare, with_room
 from tests.sweep.problems import PROBLEMS, make_problem
+from zeronorm.exceptions import FeatureScaleWarning
 
 GAP = 0.15
 
@@ -176,8 +177,9 @@ def test_a_warning_is_no_silence(category):
     assert verdict(Guessing(says=category)) == "warned"
 
 
-def test_a_warning_of_numpy_says_nothing():
-    assert verdict(Guessing(says=RuntimeWarning)) == "silent"
+@pytest.mark.parametrize("category", [RuntimeWarning, FeatureScaleWarning])
+def test_a_warning_of_numpy_or_at_the_data_says_nothing(category):
+    assert verdict(Guessing(says=category)) == "silent"
 
 
 def test_refusals_and_accidents_are_told_apart():

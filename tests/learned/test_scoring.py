@@ -140,6 +140,7 @@ def test_no_scorer(scoring):
     ("scoring", "message"),
     [
         ("accurate", "not a valid scoring value"),
+        (Spy(lambda model, X, y: float("nothing")), "scoring failed on rows held out: .*nothing"),
         (Spy(lambda model, X, y: np.nan), "one finite number"),
         (Spy(lambda model, X, y: "good"), "one finite number"),
         (Spy(lambda model, X, y: np.mean(model.predict(X[:3]))), "asked a model about 3 rows"),

@@ -12,6 +12,7 @@ from sklearn.metrics import recall_score
 from sklearn.svm import SVC
 
 import zeronorm as z
+from zeronorm.exceptions import FeatureScaleWarning
 
 from .problems import Problem, make_problem
 
@@ -101,6 +102,8 @@ def attempt(model: Any, data: Problem) -> dict[str, Any]:
             kind = "refusal" if type(error) is ValueError else "accident"
             return {"found": np.nan, kind: f"{type(error).__name__}: {error}"[:200]}
     said = [w for w in caught if issubclass(w.category, UserWarning)]
+    # A hint at the data says nothing of the model.
+    said = [w for w in said if not issubclass(w.category, FeatureScaleWarning)]
     return {
         "found": found,
         "said": tuple(str(w.message) for w in said),

@@ -172,7 +172,10 @@ class Scoring:
     def _loss(self, values: Any, rows: np.ndarray, link: Callable[[], Any]) -> float:
         some = self.take(rows)
         model = self.answers(to_numpy(values).astype(float), link)
-        score = some.scorer(model, some.data, some.truth, **some.params)
+        try:
+            score = some.scorer(model, some.data, some.truth, **some.params)
+        except ValueError as error:
+            raise ValueError(f"scoring failed on rows held out: {error}") from error
         if not is_number(score):
             raise ValueError(
                 f"scoring must give one finite number; on rows held out it gave {shown(score)}. "
