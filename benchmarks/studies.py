@@ -3,6 +3,7 @@
 from benchmarks import (
     device,
     embedded,
+    evidence,
     exported,
     fit_time,
     frontier,
@@ -27,6 +28,7 @@ from benchmarks import (
 
 MODULES = (
     frontier,
+    evidence,
     peers,
     peers_selection,
     ssvc_table,
@@ -42,6 +44,7 @@ MODULES = (
     prediction,
     exported,
     embedded,
+    evidence,
     growth,
     scale,
     many_terms,

@@ -1,0 +1,188 @@
+"""Tables of the study ``evidence``: where a rival is better comes first."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from benchmarks import record
+from benchmarks.data import HARD_SETS, RARE_SETS
+from benchmarks.text import markdown
+
+OURS = ("SparseSVC", None)
+#: What chooses its own size, in the order of the columns.
+OWN_SIZE = ("SparseSVC", "SVC", "boosting", "logistic")
+GROUPS = ("hard sets", "rare class", "the 23 of `peers`")
+
+
+def group_of(name: str) -> str:
+    if name in HARD_SETS:
+        return GROUPS[0]
+    return GROUPS[1] if name in RARE_SETS else GROUPS[2]
+
+
+def mean(rows: Sequence[dict], key: str) -> float:
+    return float(np.mean([row[key] for row in rows]))
+
+
+def standard_error(rows: Sequence[dict]) -> float:
+    """Of the error on the test rows of one split."""
+    error, count = mean(rows, "error"), mean(rows, "test_rows")
+    return float(np.sqrt(error * (1.0 - error) / count))
+
+
+def by_model(rows: list[dict]) -> dict:
+    """Rows by (method, budget), then by set."""
+    return {
+        key: record.cells(some, "set")
+        for key, some in record.cells(rows, "method", "budget").items()
+    }
+
+
+def label(key: tuple) -> str:
+    units = {"SparseSVC": "terms", "MLP": "hidden units", "tree": "leaves"}
+    method, budget = key
+    return method if budget is None else f"{method}, {budget} {units[method]}"
+
+
+def boosting_table(found: dict) -> str:
+    """Set by set, where boosting gains most first."""
+    ours, theirs = found.get(OURS, {}), found.get(("boosting", None), {})
+    lines = []
+    for name in set(ours) & set(theirs):
+        a, b = ours[name], theirs[name]
+        gain = mean(a, "error") - mean(b, "error")
+        ratios = (mean(b, key) / mean(a, key) for key in ("bytes", "microseconds"))
+        cells = [name, *(f"{100 * mean(some, 'error'):.1f}" for some in (b, a))]
+        cells += [f"{100 * gain:+.1f}", *(f"{ratio:.0f}" for ratio in ratios)]
+        lines.append((gain, name, [*cells, f"{mean(a, 'seconds') / mean(b, 'seconds'):.1f}"]))
+    lines.sort(key=lambda line: (-line[0], line[1]))
+    header = ["set", "boosting, error %", "`SparseSVC`, error %", "boosting gains, points",
+              "its bytes, times ours", "its µs a row, times ours",
+              "our fit, times its"]  # fmt: skip
+    return markdown(header, [line for *_, line in lines])
+
+
+def boosting_summary(found: dict) -> str:
+    ours, theirs = found.get(OURS, {}), found.get(("boosting", None), {})
+    names = [name for name in ours if name in theirs]
+    better = [
+        name
+        for name in names
+        if mean(ours[name], "error") - mean(theirs[name], "error") > standard_error(theirs[name])
+    ]
+    worse = [
+        name
+        for name in names
+        if mean(theirs[name], "error") - mean(ours[name], "error") > standard_error(ours[name])
+    ]
+    return (
+        f"Boosting is more accurate by more than one standard error on {len(better)} of "
+        f"{len(names)} sets ({', '.join(better) or 'none'}), `SparseSVC` on {len(worse)}."
+    )
+
+
+def summary_table(found: dict, names: Sequence[str]) -> str:
+    """Means of the errors and medians of the costs over some sets, of every model."""
+    lines = []
+    for key, sets in found.items():
+        if not all(name in sets for name in names):
+            continue
+        errors = (
+            f"{100 * np.mean([mean(sets[name], metric) for name in names]):.1f}"
+            for metric in ("error", "balanced_error")
+        )
+        area = f"{np.mean([mean(sets[name], 'auc') for name in names]):.3f}"
+        costs = {
+            metric: float(np.median([mean(sets[name], metric) for name in names]))
+            for metric in ("size", "bytes", "microseconds", "seconds")
+        }
+        lines.append(
+            [label(key), *errors, area, f"{costs['size']:,.0f}", f"{costs['bytes']:,.0f}",
+             onnx_bytes([sets[name] for name in names]), f"{costs['microseconds']:.2g}",
+             f"{costs['seconds']:.2g}"]
+        )  # fmt: skip
+    header = ["model", "error %", "balanced error %", "AUC", "size", "bytes", "bytes, ONNX",
+              "µs a row", "fit, s"]  # fmt: skip
+    return markdown(header, lines)
+
+
+def onnx_bytes(cells: list[list[dict]]) -> str:
+    """The median over the sets, or a dash where a model could not be exported."""
+    if not all("onnx_bytes" in row for cell in cells for row in cell):
+        return "-"
+    return f"{np.median([mean(cell, 'onnx_bytes') for cell in cells]):,.0f}"
+
+
+def equal_sizes(found: dict) -> str:
+    """Against an MLP and a tree of the same size: mean errors, sets within one standard error."""
+    lines = []
+    for (method, budget), theirs in found.items():
+        ours = found.get(("SparseSVC", budget), {})
+        names = [name for name in theirs if name in ours]
+        if budget is None or method == "SparseSVC" or not names:
+            continue
+        gaps = [mean(ours[name], "error") - mean(theirs[name], "error") for name in names]
+        within = [gap <= standard_error(theirs[n]) for n, gap in zip(names, gaps, strict=True)]
+        means = (np.mean([mean(some[n], "error") for n in names]) for some in (theirs, ours))
+        lines.append(
+            [label((method, budget)), str(len(names)), *(f"{100 * one:.1f}" for one in means),
+             str(sum(gap <= 0 for gap in gaps)), str(sum(within))]
+        )  # fmt: skip
+    header = ["rival", "sets", "its error %", "`SparseSVC` of that size", "ours lower or equal",
+              "or within one standard error"]  # fmt: skip
+    return markdown(header, lines)
+
+
+def each_set(found: dict) -> str:
+    """Error % (size) of what chooses its own size."""
+    keys = [(method, None) for method in OWN_SIZE if (method, None) in found]
+    names = list(dict.fromkeys(name for key in keys for name in found[key]))
+    lines = []
+    for name in names:
+        cells = (found[key].get(name) for key in keys)
+        texts = (
+            f"{100 * mean(c, 'error'):.1f} ({mean(c, 'size'):,.0f})" if c else "" for c in cells
+        )
+        lines.append([name, *texts])
+    return markdown(["error % (size)", *map(label, keys)], lines)
+
+
+def rare_classes(found: dict) -> str:
+    """Balanced error % and area under the curve on the sets with a rare class."""
+    keys = [(method, None) for method in OWN_SIZE if (method, None) in found]
+    lines = []
+    for name in RARE_SETS:
+        cells = [found[key].get(name) for key in keys]
+        if any(cells):
+            texts = (
+                f"{100 * mean(c, 'balanced_error'):.1f}, {mean(c, 'auc'):.3f}" if c else ""
+                for c in cells
+            )
+            lines.append([name, *texts])
+    return markdown(["balanced error %, AUC", *map(label, keys)], lines)
+
+
+def tables(rows: list[dict]) -> str:
+    found, splits = by_model(rows), {row["split"] for row in rows}
+    parts = [
+        f"Recorded: {len({row['set'] for row in rows})} sets, splits "
+        f"{', '.join(map(str, sorted(splits)))}.",
+        boosting_summary(found),
+        boosting_table(found),
+        "At equal sizes:",
+        equal_sizes(found),
+    ]
+    complete = complete_sets(found)
+    for group in GROUPS:
+        names = [name for name in complete if group_of(name) == group]
+        if names:
+            text = "error, balanced error and AUC are means over the sets, the others medians:"
+            parts += [f"{group.capitalize()} ({len(names)}); {text}", summary_table(found, names)]
+    parts += ["With a rare class, set by set:", rare_classes(found)]
+    return "\n\n".join([*parts, "By their own choice, set by set:", each_set(found)])
+
+
+def complete_sets(found: dict) -> list[str]:
+    """Sets that every model has."""
+    names = list(dict.fromkeys(name for sets in found.values() for name in sets))
+    return [name for name in names if all(name in sets for sets in found.values())]
