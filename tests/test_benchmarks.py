@@ -129,6 +129,15 @@ class TestStudy:
         assert (row["error"], row["fit_seconds"]) == (0.333333, 0.3333)
         assert (row["terms"], row["parameters"]) == (12345678, {"C": 2e7})
 
+    def test_what_a_study_takes_is_told_by_the_tasks_on_file(self, folder):
+        study = a_study()
+        assert study.hours([]) is None
+        study.run(only={"set": ["one"]})
+        rows = record.read("a_study")[1]
+        assert all(row["task_seconds"] >= 0.0 for row in rows)
+        some = [{"set": "one", "fold": fold, "task_seconds": 600.0 * fold} for fold in (1, 2)]
+        assert study.hours(some) == pytest.approx(6 * 900.0 / 3600.0)
+
     def test_a_study_that_was_not_run_is_empty(self, folder):
         assert record.read("a_study") == ({"study": "a_study", "runs": {}}, [])
 
