@@ -117,6 +117,7 @@ bench-guard: $(PLAIN)
 
 check-results: $(PLOT)
 	$(BIN)/python -m benchmarks render --check
+	$(BIN)/python -m benchmarks.spot_check --all
 
 # Warnings are errors. The pages are then opened in Chromium, where there is one.
 docs: $(DOCS)
