@@ -31,6 +31,15 @@ def standard_error(rows: Sequence[dict]) -> float:
     return float(np.sqrt(error * (1.0 - error) / count))
 
 
+def plain_rows(rows: list[dict]) -> list[dict]:
+    """Of the sets where the share of errors is what counts."""
+    return [row for row in rows if row["set"] not in RARE_SETS]
+
+
+def rare_rows(rows: list[dict]) -> list[dict]:
+    return [row for row in rows if row["set"] in RARE_SETS]
+
+
 def by_model(rows: list[dict]) -> dict:
     """Rows by (method, budget), then by set."""
     return {
@@ -182,39 +191,56 @@ def each_set(found: dict) -> str:
     return markdown(["error % (size)", *map(label, keys)], lines)
 
 
+def rare_summary(found: dict) -> str:
+    one = Comparison.of(found, ("boosting", None))
+    if not one.pairs:
+        return ""
+    lower, higher = (
+        sum(sign * (mean(a, key) - mean(b, key)) > 0 for a, b in one.pairs.values())
+        for key, sign in (("balanced_error", 1), ("auc", -1))
+    )
+    return (
+        f"On the sets with a rare class, where all weigh the classes the same, boosting has the "
+        f"lower balanced error on {lower} of {len(one.pairs)} and the higher AUC on {higher}."
+    )
+
+
 def rare_classes(found: dict) -> str:
     """Balanced error % and area under the curve on the sets with a rare class."""
     keys = [(method, None) for method in OWN_SIZE if (method, None) in found]
     lines = []
-    for name in RARE_SETS:
-        cells = [found[key].get(name) for key in keys]
-        if any(cells):
-            texts = (
-                f"{100 * mean(c, 'balanced_error'):.1f}, {mean(c, 'auc'):.3f}" if c else ""
-                for c in cells
-            )
-            lines.append([name, *texts])
+    for name in dict.fromkeys(name for key in keys for name in found[key]):
+        cells = (found[key].get(name) for key in keys)
+        texts = (
+            f"{100 * mean(c, 'balanced_error'):.1f}, {mean(c, 'auc'):.3f}" if c else ""
+            for c in cells
+        )
+        lines.append([name, *texts])
     return markdown(["balanced error %, AUC", *map(label, keys)], lines)
 
 
 def tables(rows: list[dict]) -> str:
-    found, splits = by_model(rows), {row["split"] for row in rows}
+    found, plain, rare = by_model(rows), by_model(plain_rows(rows)), by_model(rare_rows(rows))
+    splits = ", ".join(map(str, sorted({row["split"] for row in rows})))
     parts = [
-        f"Recorded: {len({row['set'] for row in rows})} sets, splits "
-        f"{', '.join(map(str, sorted(splits)))}.",
-        boosting_summary(found),
-        boosting_table(found),
-        "At equal sizes:",
-        equal_sizes(found),
+        f"Recorded: {len({row['set'] for row in rows})} sets, splits {splits} of three.",
+        boosting_summary(plain),
+        rare_summary(rare),
+        boosting_table(plain),
+        "With a rare class, by their own choice:",
+        rare_classes(rare),
+        "At equal sizes, without the sets with a rare class:",
+        equal_sizes(plain),
     ]
     complete = complete_sets(found)
     for group in GROUPS:
         names = [name for name in complete if group_of(name) == group]
         if names:
             text = "error, balanced error and AUC are means over the sets, the others medians:"
-            parts += [f"{group.capitalize()} ({len(names)}); {text}", summary_table(found, names)]
-    parts += ["With a rare class, set by set:", rare_classes(found)]
-    return "\n\n".join([*parts, "By their own choice, set by set:", each_set(found)])
+            parts += [f"{group[0].upper()}{group[1:]} ({len(names)} that all models have); {text}"]
+            parts += [summary_table(found, names)]
+    parts += ["By their own choice, set by set:", each_set(plain)]
+    return "\n\n".join(part for part in parts if part)
 
 
 def complete_sets(found: dict) -> list[str]:

@@ -83,8 +83,8 @@ class TestTables:
     ROWS = (
         row("segment", "SparseSVC", 0.10),
         row("segment", "boosting", 0.05, bytes=1000),
-        row("car_vgood", "SparseSVC", 0.20),
-        row("car_vgood", "boosting", 0.19, bytes=3000),
+        row("chess_all", "SparseSVC", 0.20),
+        row("chess_all", "boosting", 0.19, bytes=3000),
         row("banana", "SparseSVC", 0.10),
         row("banana", "boosting", 0.15, bytes=2000),
         row("banana", "logistic", 0.15),
@@ -93,7 +93,7 @@ class TestTables:
     def test_a_comparison(self):
         found = evidence_tables.by_model(list(self.ROWS))
         one = evidence_tables.Comparison.of(found, ("boosting", None))
-        assert one.gaps == pytest.approx({"segment": 0.05, "car_vgood": 0.01, "banana": -0.05})
+        assert one.gaps == pytest.approx({"segment": 0.05, "chess_all": 0.01, "banana": -0.05})
         assert one.beyond == ["segment"]  # 0.01 is less than sqrt(0.19 * 0.81 / 400)
         assert one.ahead == ["banana"]
         assert one.errors() == pytest.approx((40 / 3, 13.0))
@@ -104,7 +104,17 @@ class TestTables:
         assert "more accurate by more than one standard error on 1 of 3 sets (segment)" in text
         lines = [line for line in text.splitlines() if line.startswith("| segment | 5.0 | 10.0 |")]
         assert lines == ["| segment | 5.0 | 10.0 | +5.0 | 10 | 1 | 1.0 |"]
-        assert text.index("| segment |") < text.index("| car_vgood |") < text.index("| banana |")
+        assert text.index("| segment |") < text.index("| chess_all |") < text.index("| banana |")
+
+    def test_a_rare_class_is_judged_by_balanced_error_and_area(self):
+        rare = [
+            row("abalone19", "SparseSVC", 0.3, balanced_error=0.2, auc=0.8),
+            row("abalone19", "boosting", 0.1, balanced_error=0.4, auc=0.7),
+        ]
+        text = evidence_tables.tables([*self.ROWS, *rare])
+        assert "more accurate by more than one standard error on 1 of 3 sets" in text
+        assert "the lower balanced error on 0 of 1 and the higher AUC on 0." in text
+        assert "| abalone19 | 20.0, 0.800 | 40.0, 0.700 |" in text
 
     def test_equal_sizes_are_compared_with_ours_of_that_size(self):
         rows = [row("a", "SparseSVC", 0.1, 4), row("a", "MLP", 0.3, 4), row("a", "MLP", 0.1, 8)]
