@@ -223,7 +223,7 @@ def tables(rows: list[dict]) -> str:
     found, plain, rare = by_model(rows), by_model(plain_rows(rows)), by_model(rare_rows(rows))
     splits = ", ".join(map(str, sorted({row["split"] for row in rows})))
     parts = [
-        f"Recorded: {len({row['set'] for row in rows})} sets, splits {splits} of three.",
+        f"Recorded: {len({row['set'] for row in rows})} sets; splits: {splits}.",
         boosting_summary(plain),
         rare_summary(rare),
         boosting_table(plain),
