@@ -237,13 +237,15 @@ def tables(rows: list[dict]) -> str:
         names = [name for name in complete if group_of(name) == group]
         if names:
             text = "error, balanced error and AUC are means over the sets, the others medians:"
-            parts += [f"{group[0].upper()}{group[1:]} ({len(names)} that all models have); {text}"]
+            parts += [
+                f"{group[0].upper()}{group[1:]} ({len(names)}), models that were run on all of them; {text}"
+            ]
             parts += [summary_table(found, names)]
     parts += ["By their own choice, set by set:", each_set(plain)]
     return "\n\n".join(part for part in parts if part)
 
 
 def complete_sets(found: dict) -> list[str]:
-    """Sets that every model has."""
-    names = list(dict.fromkeys(name for sets in found.values() for name in sets))
-    return [name for name in names if all(name in sets for sets in found.values())]
+    """Sets that all have which choose their own size."""
+    sides = [found.get((method, None), {}) for method in OWN_SIZE]
+    return [name for name in sides[0] if all(name in sets for sets in sides)]
