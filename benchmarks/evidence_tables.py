@@ -236,10 +236,9 @@ def tables(rows: list[dict]) -> str:
     for group in GROUPS:
         names = [name for name in complete if group_of(name) == group]
         if names:
+            title = f"{group[0].upper()}{group[1:]} ({len(names)}), models that were run on all"
             text = "error, balanced error and AUC are means over the sets, the others medians:"
-            parts += [
-                f"{group[0].upper()}{group[1:]} ({len(names)}), models that were run on all of them; {text}"
-            ]
+            parts += [f"{title} of them; {text}"]
             parts += [summary_table(found, names)]
     parts += ["By their own choice, set by set:", each_set(plain)]
     return "\n\n".join(part for part in parts if part)
