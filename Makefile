@@ -24,7 +24,7 @@ $(DOCS): EXTRAS := [docs]
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 DEMO := build/demo
 
-.PHONY: help demo test floors devices embedded cross-tools lint format papers golden sweep fuzz bench bench-quick check-results docs clean
+.PHONY: help demo test floors devices embedded cross-tools lint format papers golden sweep fuzz bench bench-quick bench-guard check-results docs clean
 
 # Two pips in one .venv get in each other's way.
 .NOTPARALLEL:
@@ -42,6 +42,7 @@ help:
 	@echo "make fuzz    ten thousand calls with unhappy input; lists every distinct failure"
 	@echo "make bench-quick  a tenth of every benchmark, in minutes, into build/bench-quick"
 	@echo "make bench   every benchmark, in hours; rewrites RESULTS.md, and figures of README and docs"
+	@echo "make bench-guard  whether a dozen fits are as good and as fast as recorded, in a minute or two"
 	@echo "make check-results  whether RESULTS.md, README and docs are what the recorded runs say"
 	@echo "make docs    the documentation into build/docs, with its gallery; follows every link"
 	@echo "make clean   remove everything the other targets made, .venv included"
@@ -110,8 +111,13 @@ bench: $(BENCH)
 bench-quick: $(BENCH)
 	$(ONE_THREAD) $(BIN)/python -m benchmarks run --quick
 
+# A dozen fits beside the recorded ones; options go into GUARD: make bench-guard GUARD="--only RVM"
+bench-guard: $(PLAIN)
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.guard $(GUARD)
+
 check-results: $(PLOT)
 	$(BIN)/python -m benchmarks render --check
+	$(BIN)/python -m benchmarks.spot_check --all
 
 # Warnings are errors. The pages are then opened in Chromium, where there is one.
 docs: $(DOCS)

@@ -36,6 +36,15 @@ def run(options) -> int:
     return written()
 
 
+def listed() -> int:
+    """The studies, and what they take one core where records say it."""
+    for name, study in STUDIES.items():
+        hours = study.hours(record.read(name)[1])
+        text = "" if hours is None else f"{hours:.2f} h"
+        print(f"{name:18} {len(study.tasks()):6} tasks {text:>7}  {study.title}")
+    return 0
+
+
 def written() -> int:
     print(f"wrote {render.write()}")
     return 0
@@ -67,9 +76,7 @@ def main() -> int:
     renderer.add_argument("--check", action="store_true", help="only say what would change")
     options = parser.parse_args()
     if options.command == "list":
-        for name, study in STUDIES.items():
-            print(f"{name:18} {len(study.tasks()):6} tasks  {study.title}")
-        return 0
+        return listed()
     if options.command == "render":
         return check() if options.check else written()
     unknown = set(options.studies) - set(STUDIES)

@@ -77,7 +77,27 @@ WIDE_SETS = {
     "chess": Source(keel="chess", openml="kr-vs-kp"),
     "spambase": Source(keel="spambase", openml="spambase"),
 }
-SETS = {**HUANG_SETS, **OTHER_PAPERS, **NEW_SETS, **WIDE_SETS}
+#: Sets of several classes or thousands of rows, on which nothing in the library was decided, in
+#: distinction from letter, satimage, phoneme and magic.
+HARD_SETS = {
+    "segment": Source(keel="segment", rows=10_000),
+    "optdigits": Source(keel="optdigits", rows=10_000),
+    "penbased": Source(keel="penbased", rows=10_000),
+    "texture": Source(keel="texture", rows=10_000),
+    "splice": Source(keel="splice", rows=10_000),
+    "spambase_all": Source(keel="spambase", rows=10_000),
+    "chess_all": Source(keel="chess", rows=10_000),
+}
+#: Sets with a rare class.
+RARE_SETS = {
+    "page_blocks_all": Source(keel="page-blocks0", rows=10_000),
+    "abalone19": Source(keel="abalone19", rows=10_000),
+    "abalone17": Source(keel="abalone-17_vs_7-8-9-10", rows=10_000),
+    "kr_vs_k": Source(keel="kr-vs-k-three_vs_eleven", rows=10_000),
+    "winequality_red_4": Source(keel="winequality-red-4", rows=10_000),
+    "car_vgood": Source(keel="car-vgood", rows=10_000),
+}
+SETS = {**HUANG_SETS, **OTHER_PAPERS, **NEW_SETS, **WIDE_SETS, **HARD_SETS, **RARE_SETS}
 
 #: The five sets of Mannor et al. (2005), in the order of the paper, and the rows it trains on.
 MANNOR_SETS = ("ionosphere", "pima", "wdbc", "bupa", "sonar")

@@ -7,6 +7,7 @@ import numpy as np
 
 from benchmarks import (
     embedded,
+    evidence_tables,
     fit_time,
     frontier,
     peers,
@@ -149,6 +150,21 @@ def peers_block() -> str:
     )
 
 
+def rivals_block() -> str:
+    """Boosting and networks: where they are better first."""
+    rows = rows_of("evidence")
+    plain = evidence_tables.by_model(evidence_tables.plain_rows(rows))
+    rare = evidence_tables.by_model(evidence_tables.rare_rows(rows))
+    one = evidence_tables.Comparison.of(plain, ("boosting", None))
+    return (
+        f"**Against other kinds of model** (`evidence`). "
+        f"{evidence_tables.boosting_summary(plain)} Its pickle has {one.ratio('bytes'):.0f} times "
+        f"the bytes of our JSON file and a row takes {one.ratio('microseconds'):.0f} times as long "
+        f"(medians). {evidence_tables.rare_summary(rare)} At equal sizes:\n\n"
+        f"{evidence_tables.equal_sizes(plain)}"
+    )
+
+
 def papers_block(figures: list) -> str:
     lines = []
     for start, label in PAPERS.items():
@@ -239,7 +255,7 @@ def ten_terms_line() -> str:
 
 
 def benchmarks(figures: list) -> str:
-    return "\n\n".join([peers_block(), papers_block(figures), time_block()])
+    return "\n\n".join([rivals_block(), peers_block(), papers_block(figures), time_block()])
 
 
 def sizes_block() -> str:

@@ -110,8 +110,3 @@ def places_of(scores: np.ndarray) -> np.ndarray:
     order = np.argsort(scores)
     steps = np.diff(scores[order], prepend=scores.min()) > RESOLUTION
     return np.cumsum(steps)[np.argsort(order)]
-
-
-def growth_exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
-    """Slope of log values against log sizes: value ~ size^slope."""
-    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])

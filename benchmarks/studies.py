@@ -1,12 +1,12 @@
-"""All studies, in the order of RESULTS.md."""
+"""All studies, in the order in which RESULTS.md lists them."""
 
 from benchmarks import (
     device,
     embedded,
+    evidence,
     exported,
     fit_time,
     frontier,
-    growth,
     kim_table,
     mannor_synthetic,
     mannor_tables,
@@ -17,7 +17,6 @@ from benchmarks import (
     prediction,
     regression,
     scale,
-    search_time,
     selection_time,
     slmc_table,
     ssvc_table,
@@ -27,6 +26,7 @@ from benchmarks import (
 
 MODULES = (
     frontier,
+    evidence,
     peers,
     peers_selection,
     ssvc_table,
@@ -37,19 +37,18 @@ MODULES = (
     weston_tables,
     weston_figure,
     fit_time,
-    search_time,
     selection_time,
     prediction,
     exported,
     embedded,
-    growth,
+    evidence,
     scale,
     many_terms,
     device,
     regression,
     one_class,
 )
-#: Runs of the methods as they are now. Rows of other runs are marked in RESULTS.md until they are
+#: Runs of the methods as they are now. Rows of other runs are marked on their pages until they are
 #: run again.
 CURRENT: tuple[str, ...] = (
     "1948e3b",
@@ -66,5 +65,6 @@ CURRENT: tuple[str, ...] = (
     "edb2c49",
     "eae1f87",
     "c2109fe",
+    "c6b3dbc",
 )
 STUDIES = {module.STUDY.name: module.STUDY for module in MODULES}

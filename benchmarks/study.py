@@ -72,6 +72,21 @@ class Study:
             found = [task for task in found if str(task[place]) in wanted]
         return found
 
+    def hours(self, rows: list[dict]) -> float | None:
+        """What the whole study takes one core, from the tasks whose time is on file.
+
+        A task stands for those that differ from it in its last factor only, folds or splits.
+        """
+        seconds = {self.task_of(row): row["task_seconds"] for row in rows if "task_seconds" in row}
+        groups: dict = {}
+        for task, value in seconds.items():
+            groups.setdefault(task[:-1], []).append(value)
+        known = [task for task in self.tasks() if task[:-1] in groups]
+        if not known:
+            return None
+        total = sum(sum(groups[task[:-1]]) / len(groups[task[:-1]]) for task in known)
+        return total * len(self.tasks()) / len(known) / 3600.0
+
     def task_of(self, row: dict) -> tuple:
         return tuple(row[name] for name in self.factors)
 
@@ -103,12 +118,14 @@ class Study:
         results = joblib.Parallel(
             n_jobs=1 if self.timed else jobs, return_as="generator_unordered"
         )(joblib.delayed(one_task)(self.protocol, task) for task in missing)
-        for done, (task, new) in enumerate(results, 1):
+        for done, (task, new, seconds) in enumerate(results, 1):
             if isinstance(new, str):
                 left_out.setdefault(new, set()).add(str(task[0]))
                 new = []
             named = dict(zip(self.factors, task, strict=True))
             new = [{**named, **row, "commit": run} for row in new]
+            if new:
+                new[0]["task_seconds"] = seconds
             record.append(self.name, new)
             rows += new
             spent = time.perf_counter() - start
@@ -125,14 +142,16 @@ class Study:
 
 
 def one_task(protocol: Callable, task: tuple):
-    """In a worker: the task, and its rows or why there are none."""
+    """In a worker: the task, its rows or why there are none, and how long it took."""
+    start = time.perf_counter()
     with warnings.catch_warnings():
         # Whether a fit converged is a metric where it matters; a search tries what does not.
         warnings.simplefilter("ignore", ConvergenceWarning)
         try:
-            return task, protocol(*task)
+            found = protocol(*task)
         except MissingData as error:
-            return task, str(error)
+            found = str(error)
+    return task, found, time.perf_counter() - start
 
 
 def shown(rows: list[dict]) -> str:

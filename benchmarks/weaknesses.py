@@ -1,11 +1,11 @@
 """Why we are not best where we are not: the text of that section of RESULTS.md, without figures."""
 
 REASONS = """
-What stays behind, and why. The tables below and in the sections name every figure.
+What stays behind, and why. The table below and the pages of the studies name every figure.
 
 - **Huang et al., errors.** The rule that counts keeps the sparsest model within one standard error
-  of the best, so that most terms are below the published ones, and some errors above ("best" in the
-  section of that table is the other choice; it helps RVM, SPC and SC, not A and B). On Waveform A,
+  of the best, so that most terms are below the published ones, and some errors above ("best" on the
+  page of that table is the other choice; it helps RVM, SPC and SC, not A and B). On Waveform A,
   B and RVM keep more terms than published; our SVC is better there than theirs. SC has far fewer
   terms than published; on banana, thyroid and waveform its choice lies at the edge of its grid of
   27 triples, which is a part of why its errors are higher.

@@ -10,7 +10,6 @@ from benchmarks.statistics import (
     corrected_error,
     corrected_t_test,
     difference,
-    growth_exponent,
     mean_and_error,
     mean_ranks,
 )
@@ -53,10 +52,6 @@ class TestStatistics:
         assert ranks == pytest.approx([11 / 6, 11 / 6, 7 / 3])
         assert difference(nearly, 2.0) == 0.0 and difference(2.002, 2.0) == pytest.approx(0.002)
         assert Figure("t", "r", "c", [nearly], 2.0).standing == 0
-
-    def test_growth_exponent_of_a_power(self):
-        sizes = np.array([10.0, 100.0, 1000.0])
-        assert growth_exponent(sizes, 3.0 * sizes**1.5) == pytest.approx(1.5)
 
     @pytest.mark.parametrize(
         ("values", "published", "standing"),

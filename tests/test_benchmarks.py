@@ -129,6 +129,15 @@ class TestStudy:
         assert (row["error"], row["fit_seconds"]) == (0.333333, 0.3333)
         assert (row["terms"], row["parameters"]) == (12345678, {"C": 2e7})
 
+    def test_what_a_study_takes_is_told_by_the_tasks_on_file(self, folder):
+        study = a_study()
+        assert study.hours([]) is None
+        study.run(only={"set": ["one"]})
+        rows = record.read("a_study")[1]
+        assert all(row["task_seconds"] >= 0.0 for row in rows)
+        some = [{"set": "one", "fold": fold, "task_seconds": 600.0 * fold} for fold in (1, 2)]
+        assert study.hours(some) == pytest.approx(6 * 900.0 / 3600.0)
+
     def test_a_study_that_was_not_run_is_empty(self, folder):
         assert record.read("a_study") == ({"study": "a_study", "runs": {}}, [])
 
@@ -145,7 +154,7 @@ class TestCommand:
         with pytest.raises(SystemExit) as stop:
             command.main()
         assert stop.value.code == 2
-        assert "no study nothing; there are frontier, peers" in capsys.readouterr().err
+        assert "no study nothing; there are frontier, evidence, peers" in capsys.readouterr().err
 
     def test_only_needs_a_factor_and_values(self, monkeypatch, capsys):
         monkeypatch.setattr("sys.argv", ["benchmarks", "run", "peers", "--only", "banana"])
@@ -257,6 +266,7 @@ class TestRender:
         monkeypatch.setenv(record.FOLDER, str(tmp_path / "results"))
         monkeypatch.setattr(render, "STUDIES", {"a_study": a_study()})
         monkeypatch.setattr(render, "FOLDER", tmp_path)
+        monkeypatch.setattr(render, "PAGES", tmp_path / "pages")
         pages = {
             "README": ("README.md", {"reason": "REASON", "headline": "HEADLINE"}),
             "SUMMARY": ("benchmarks.md", {"benchmarks": "BENCHMARKS"}),
@@ -278,14 +288,44 @@ class TestRender:
         assert "figures of HEADLINE" in readme.README.read_text()
         assert render.out_of_date() == []
 
-    @pytest.mark.parametrize("name", ["RESULTS.md", "README.md", "benchmarks.md", "ship.md"])
-    def test_a_figure_typed_by_hand_is_noticed(self, repository, name, monkeypatch, capsys):
+    def test_a_study_has_its_page_and_results_lead_to_it(self, repository):
+        page = (repository / "pages" / "a_study.md").read_text()
+        assert page.startswith("# A study\n") and "\n6\n" in page
+        assert "[All results](../RESULTS.md)" in page
+        results = (repository / "RESULTS.md").read_text()
+        assert "| [A study](pages/a_study.md) | `a_study` | 6 | 6 |" in results
+
+    @pytest.mark.parametrize(
+        ("name", "old", "new"),
+        [
+            ("RESULTS.md", "| 6 |", "| 7 |"),
+            ("pages/a_study.md", "\n6\n", "\n7\n"),
+            ("README.md", "figures of", "99 %"),
+            ("benchmarks.md", "figures of", "99 %"),
+            ("ship.md", "figures of", "99 %"),
+        ],
+    )
+    def test_a_figure_typed_by_hand_is_noticed(
+        self, repository, name, old, new, monkeypatch, capsys
+    ):
         path = repository / name
-        path.write_text(path.read_text().replace("figures of", "99 %").replace("\n6\n", "\n7\n"))
+        path.write_text(path.read_text().replace(old, new, 1))
         assert render.out_of_date() == [path]
         monkeypatch.setattr("sys.argv", ["benchmarks", "render", "--check"])
         assert command.main() == 1
-        assert name in capsys.readouterr().out
+        assert path.name in capsys.readouterr().out
+
+    def test_the_page_of_a_study_that_is_gone_is_noticed_and_removed(self, repository):
+        old = repository / "pages" / "old.md"
+        old.write_text("# Old\n")
+        assert render.out_of_date() == [old]
+        render.write(repository)
+        assert not old.exists()
+
+    def test_results_that_nobody_would_read_are_refused(self, repository, monkeypatch):
+        monkeypatch.setattr(render, "MOST_LINES", 10)
+        with pytest.raises(ValueError, match="at most 10 are read"):
+            render.write(repository)
 
     def test_a_block_that_is_gone_is_an_error(self, repository):
         readme.README.write_text("# zeronorm\n")

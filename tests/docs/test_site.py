@@ -120,6 +120,7 @@ def anchors(text):
         *ROOT.glob("*.md"),
         *DOCS.glob("*.md"),
         *DOCS.glob("guide/*.md"),
+        *DOCS.glob("results/*.md"),
         ROOT / "benchmarks" / "RESULTS.md",
     ],
     ids=lambda page: str(page.relative_to(ROOT)),
