@@ -451,8 +451,10 @@ class TestBadInput:
         out_path = tmp_path / "out.csv"
         document = json.loads(model.read_text())
         del document["checksum"]
-        kernel = document["model"]["function"]["kernel"]
-        kernel |= {"name": "poly", "degree": 2.5}
+        function = document["model"]["function"]
+        kernel = function["kernel"]
+        function |= {"coef": [[1.0]], "vectors": [[1.0] * function["n_features"]]}
+        kernel |= {"name": "poly", "degree": 2.5}  # of negative numbers
         kernel.pop("metric", None)
         model.write_text(json.dumps(document))
         result = run("predict", model, data, "--out", out_path)

@@ -10,7 +10,7 @@ from sklearn.metrics import recall_score, roc_auc_score
 
 from tests.tables.test_cli import assert_one_sentence, narrow_searches, write_csv
 from zeronorm.tables import cli
-from zeronorm.tables.contenders import CONTENDERS, Plan, Rows
+from zeronorm.tables.contenders import CONTENDERS, Plan, Rows, make_sparse_svc
 from zeronorm.tables.encoding import TableEncoder
 from zeronorm.tables.metrics import OF_CLASSES
 from zeronorm.tables.model import TableModel
@@ -244,3 +244,18 @@ class TestSelect:
         assert facts["columns"][facts["recommended"] - 1] in marked
         assert set(facts["columns"]) == {"a", "b"}
         assert [entry["columns"] for entry in facts["measured"]] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("metric", "classes", "scoring"),
+    [
+        ("error", 2, None),
+        ("balanced", 2, "balanced_accuracy"),
+        ("auc", 2, "roc_auc"),
+        ("auc", 3, "roc_auc_ovr"),
+        ("log_loss", 3, "neg_log_loss"),
+    ],
+)
+def test_the_sparse_machine_chooses_by_the_metric(metric, classes, scoring):
+    rows = Rows(np.zeros((6, 1)), np.arange(6) % classes, None)
+    assert make_sparse_svc(rows, Plan(metric=metric)).scoring == scoring
