@@ -53,18 +53,12 @@ MODULES = (
 CURRENT: tuple[str, ...] = (
     "1948e3b",
     "c93df8f",
-    "4ce2c21",
-    "ffed1f7",
-    "f482f22",
     "bff445f",
-    "6cae935",
-    "68e3cdb",
-    "deb62a2",
-    "1944ac6",
     "50fbd06",
     "edb2c49",
     "eae1f87",
-    "c2109fe",
     "c6b3dbc",
+    "472a536",
+    "2888adb",
 )
 STUDIES = {module.STUDY.name: module.STUDY for module in MODULES}
