@@ -25,8 +25,8 @@ MESSAGE = "Interrupted; nothing was written.\n"
 def data(tmp_path):
     """A file on which `fit` has work for many seconds."""
     rng = np.random.default_rng(0)
-    labels = rng.integers(2, size=800)
-    rows = rng.normal(size=(800, 10)) + 0.3 * labels[:, None]
+    labels = rng.integers(2, size=300)
+    rows = rng.normal(size=(300, 10)) + 0.3 * labels[:, None]
     table = np.column_stack([rows.round(4), labels])
     lines = [",".join(map(str, row)) for row in table.tolist()]
     header = ",".join([*(f"x{j}" for j in range(10)), "answer"])
