@@ -20,7 +20,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metadata_routing import process_routing
 
-from zeronorm.arrays import take, to_numpy
+from zeronorm.arrays import is_other_array, take, to_numpy
 from zeronorm.base.targets import TargetUnits
 from zeronorm.checks import is_integer, is_number, shown
 from zeronorm.decisions import Classes
@@ -53,7 +53,7 @@ def rows_of(params: dict[str, Any], n_rows: int, rows: np.ndarray) -> dict[str, 
     """Return parameters for some of the rows: what has one entry for each row is cut to them."""
     cut = {}
     for name, value in params.items():
-        values = np.asarray(value)
+        values = np.asarray(to_numpy(value) if is_other_array(value) else value)
         if values.shape[:1] != (n_rows,) and name in ("groups", "sample_weight"):
             raise ValueError(
                 f"{name} has shape {values.shape}; it needs one entry for each of the {n_rows} "
