@@ -1,7 +1,6 @@
 """The hinge linear programs, on persistent HiGHS models (``highs.py``).
 
-Weighted problem of SSVC_B, Huang et al. (2010), problem (10), with an intercept that is not
-penalised:
+Weighted problem of SSVC_B, Huang et al. (2010), problem (10), with a free intercept:
 
     min over alpha, b   sum_j lambda_j |alpha_j| + sum_i c_i max(0, 1 - y_i (K alpha + b)_i).
 
@@ -99,8 +98,7 @@ def solve_one_norm(
             continue
         # At a degenerate vertex some multipliers are zero up to rounding, margins being about one.
         coef[np.abs(coef) * sizes < ROUNDING] = 0.0
-        # Slacks that can only come from rounding are undone: with a large C even one of 1e-9 would
-        # count beside the coefficients of separable data.
+        # Slacks that are rounding are undone: with a large C even 1e-9 would count.
         if isinstance(margin, float):
             slack = float(program.hinge.slack(values @ coef + intercept).max(initial=0.0))
             stretch = 1.0 / (1.0 - slack) if slack <= 1e-6 else 1.0
