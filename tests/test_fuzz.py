@@ -23,7 +23,7 @@ from tests.fuzz.tables import ILLEGAL_TABLES, TABLES
 
 # Deterministic, and no shrinking: a call is a few words, and a failing one may be slow.
 FEW = settings(
-    max_examples=20,
+    max_examples=30,
     deadline=None,
     derandomize=True,
     database=None,

@@ -92,32 +92,14 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
 }
 
 
-#: Checks of what is done with rows and weights in another kind of container, or of the wrong shape.
-ABOUT_CONTAINERS = {
-    "check_estimator_sparse_matrix",
-    "check_estimator_sparse_array",  # in eight formats; weights are checked on sparse rows too
-    "check_classifier_data_not_an_array",
-    "check_transformer_data_not_an_array",
-    "check_sample_weights_list",
-    "check_sample_weights_not_an_array",
-    "check_sample_weights_pandas_series",
-    "check_dtype_object",
-    "check_f_contiguous_array_estimator",
-    "check_readonly_memmap_input",
-    "check_fit2d_predict1d",
-    "check_supervised_y_2d",
-    "check_n_features_in_after_fitting",
-}
-
-
 def is_about_containers(check):
     """Whether a check is another one again, with rows in another kind of container.
 
     These are unpacked before a parameter is looked at: once for each class is enough.
     """
-    name = check.func.__name__
-    is_mapped = name == "check_classifiers_train" and "readonly_memmap" in check.keywords
-    return name in ABOUT_CONTAINERS or is_mapped
+    return check.func.__name__ == "check_estimator_sparse_matrix" or (
+        check.func.__name__ == "check_classifiers_train" and "readonly_memmap" in check.keywords
+    )
 
 
 def with_checks(estimator):

@@ -7,6 +7,7 @@ that are as lazy as what they are asked of.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from typing import Any, ClassVar
 
 import dask
@@ -97,9 +98,9 @@ class OnDask(LearnedMachine):
         learned.support = None  # numbers of rows of a sample
         super()._store_learned(learned)
 
+    @abstractmethod
     def _coding(self, found: Any, facts: Facts) -> Any:
         """How rows of a block become training rows, from those of the sample."""
-        raise NotImplementedError
 
     @property
     def client_(self) -> Client:
@@ -153,9 +154,9 @@ class OnDask(LearnedMachine):
             weight = _as_array("sample_weight", sample_weight)
         return self._scored(predicted, truth, weight)
 
+    @abstractmethod
     def _scored(self, predicted: Any, truth: Any, weight: Any) -> float:
         """Compare predictions with the truth, both Dask arrays."""
-        raise NotImplementedError
 
     def _computed(self, *values: Any) -> tuple[Any, ...]:
         return dask.compute(*values, scheduler=self._connected())

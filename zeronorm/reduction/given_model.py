@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +42,7 @@ def output_values(expansion: KernelExpansion, X: Any) -> np.ndarray:
     return values
 
 
-class Given:
+class Given(ABC):
     """A fitted kernel machine: its function, and what is to be known to make it smaller.
 
     Parameters
@@ -63,17 +64,17 @@ class Given:
         self.expansion = shorter if shorter.n_terms < expansion.n_terms else expansion
         self.n_features = model.n_features_in_
 
+    @abstractmethod
     def _take_decision(self, model: Model) -> None:
         """Look at what the values mean; ValueError if it is something else than expected."""
-        raise NotImplementedError
 
+    @abstractmethod
     def answers(self, outputs: np.ndarray, rule: Any) -> np.ndarray:
         """Return what the model says about rows with these outputs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def change(self, before: np.ndarray, after: np.ndarray, weight: Any) -> float:
         """How far other answers are from the model's: ``changed_``, and what max_error limits."""
-        raise NotImplementedError
 
     def changed_text(self, changed: float) -> str:
         """Say how much has changed."""
@@ -94,21 +95,21 @@ class Given:
         difference = output_values(self.expansion, vectors) - output_values(expansion, vectors)
         return difference.mean(axis=0)
 
+    @abstractmethod
     def hinges(self, rows: Rows) -> Iterator[tuple[np.ndarray, Hinge]]:
         """Yield the rows that each output is trained on again, and their hinges.
 
         There are more hinges than rows in regression (each row twice) and in the one-class machine
         (one of no features): ``design`` arranges the features accordingly.
         """
-        raise NotImplementedError
 
     def design(self, features: np.ndarray) -> np.ndarray:
         """Arrange features of rows as their hinges want them."""
         return features
 
+    @abstractmethod
     def subset_problem(self, rows: Rows) -> SubsetProblem:
         """Return what sets of the vectors are judged by."""
-        raise NotImplementedError
 
     def search_cost(self, rows: Rows) -> float:
         """Return the C to begin a search with: the model's, or one where it has none."""
