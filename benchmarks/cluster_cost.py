@@ -17,9 +17,9 @@ from zeronorm import SparseSVC
 from zeronorm.dask.cost import Work
 from zeronorm.dask.passes import summed
 from zeronorm.dask.rows import BlockProblem, ClassRows
+from zeronorm.learned.coordinates import Units
 from zeronorm.learned.joint import Parameters
 from zeronorm.learned.settings import Setting
-from zeronorm.learned.units import Units
 
 #: Features, terms and outputs that are measured, and multiplications for each.
 FEATURES, TERMS, OUTPUTS, MUCH = (5, 20, 100), (8, 32, 128, 512), (1, 10), 4e8

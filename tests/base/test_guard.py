@@ -32,9 +32,9 @@ from zeronorm.base.training_set import rescaled_cost
 from zeronorm.exceptions import PoorFitWarning
 from zeronorm.kernels import Kernel
 from zeronorm.learned import machine
-from zeronorm.learned.path import Judged
+from zeronorm.learned.path import Results
+from zeronorm.learned.reference import far_behind
 from zeronorm.learned.settings import Setting
-from zeronorm.learned.stand_in import far_behind
 
 
 def said(model, X, y, **options):
@@ -264,14 +264,14 @@ def test_a_choice_has_cross_validated_already(monkeypatch):
     assert len(calls) == 1
 
 
-def judged(errors):
-    found = Judged()
+def results(errors):
+    found = Results()
     found.add(Setting(1.0, Kernel("rbf")), 3, np.array(errors), np.zeros(len(errors)))
     return found
 
 
 @pytest.mark.parametrize(
-    ("ours", "stand_in", "is_far"),
+    ("ours", "reference", "is_far"),
     [
         ([0.30, 0.35, 0.32], [0.10, 0.15, 0.12], True),
         ([0.12, 0.14, 0.13], [0.10, 0.15, 0.12], False),
@@ -279,8 +279,8 @@ def judged(errors):
         ([0.10, 0.10, 0.70], [0.10, 0.12, 0.10], False),
     ],
 )
-def test_a_choice_far_behind_what_it_saw_to_be_possible(ours, stand_in, is_far):
-    message = far_behind(judged(ours), 0, judged(stand_in))
+def test_a_choice_far_behind_what_it_saw_to_be_possible(ours, reference, is_far):
+    message = far_behind(results(ours), 0, results(reference))
     assert (message is not None) == is_far
     if is_far:
         assert "32.3 %" in message and "12.3 %" in message

@@ -22,7 +22,7 @@ from zeronorm import SparseLargeMarginClassifier, SparseSVC, SparsityPathDisplay
 from zeronorm.kernels import Kernel
 from zeronorm.learned import choice, folds, machine, settings
 from zeronorm.learned.folds import make_folds
-from zeronorm.learned.path import Judged, Path
+from zeronorm.learned.path import Path, Results
 from zeronorm.learned.settings import Setting
 from zeronorm.solvers.gram import whitened
 
@@ -181,7 +181,7 @@ def test_many_rows_are_chosen_on_a_draw(monkeypatch):
 
     def spy(*arguments):
         made = make_folds(*arguments)
-        seen.append((made.learn.shape, made.cost.sum(), len(made.others.codes)))
+        seen.append((made.train.shape, made.cost.sum(), len(made.others.codes)))
         return made
 
     monkeypatch.setattr(folds, "FEW_ROWS", 100)
@@ -206,9 +206,9 @@ def test_folds_of_few_rows_are_drawn_twice(monkeypatch):
     )
     SparseSVC(**QUICK).fit(*moons(100))
     (few,) = seen
-    held_out = few.shared.judge
+    held_out = few.shared.test
     assert (len(few), few.repeats) == (6, 2)
-    assert (held_out.sum(axis=0) == 2).all() and (few.learn ^ held_out).all()
+    assert (held_out.sum(axis=0) == 2).all() and (few.train ^ held_out).all()
     assert len(np.unique(held_out, axis=0)) == 6
 
 
@@ -295,54 +295,54 @@ def test_fewer_than_two_splits():
         SparseSVC(**QUICK | {"cv": [(np.arange(30), np.arange(30, 40))]}).fit(X, y)
 
 
-def judged_of(sizes, errors, losses, C=None):
-    judged = Judged()
+def results_of(sizes, errors, losses, C=None):
+    results = Results()
     for i, (size, error, loss) in enumerate(zip(sizes, errors, losses, strict=True)):
         setting = Setting(1.0 if C is None else C[i], Kernel("rbf"))
-        judged.add(setting, size, np.array(error), np.array(loss), [], [])
-    return judged
+        results.add(setting, size, np.array(error), np.array(loss), [], [])
+    return results
 
 
 def test_of_equal_errors_the_lower_loss_wins():
     """Not the smallest C: few rows make many ties."""
     losses = [[0.9, 0.9], [0.3, 0.3], [0.2, 0.5]]
-    judged = judged_of([2] * 3, [[0.0, 0.1]] * 3, losses, C=[0.1, 1.0, 10.0])
-    assert judged.chosen("one_se") == judged.chosen("best") == judged.chosen("loss") == 1
-    assert judged.best_of_each_size()["C"].tolist() == [1.0]
+    results = results_of([2] * 3, [[0.0, 0.1]] * 3, losses, C=[0.1, 1.0, 10.0])
+    assert results.chosen("one_se") == results.chosen("best") == results.chosen("loss") == 1
+    assert results.best_of_each_size()["C"].tolist() == [1.0]
 
 
 def test_rules_differ():
     """By error four terms are within a standard error; by loss eight are clearly better."""
     errors = [[0.2, 0.15, 0.2], [0.11, 0.1, 0.12], [0.11, 0.09, 0.12], [0.1, 0.09, 0.12]]
     losses = [[0.9, 0.8, 0.8], [0.5, 0.5, 0.5], [0.4, 0.4, 0.4], [0.39, 0.42, 0.4]]
-    judged = judged_of([2, 4, 8, 16], errors, losses)
-    sizes = {rule: judged.sizes[judged.chosen(rule)] for rule in ("one_se", "loss", "best")}
+    results = results_of([2, 4, 8, 16], errors, losses)
+    sizes = {rule: results.sizes[results.chosen(rule)] for rule in ("one_se", "loss", "best")}
     assert sizes == {"one_se": 4, "loss": 8, "best": 16}
 
 
 @pytest.mark.parametrize(
-    ("losses", "aim", "goes_on"),
+    ("losses", "lowest", "goes_on"),
     [
         ([0.9, 0.8, 0.5, 0.4], 0.5, True),  # lower, clearly
         ([0.9, 0.4, 0.41, 0.42], 0.0, False),  # no lower, whatever could be had
-        ([0.9, 0.4, 0.4, 0.3999], 0.0, True),  # hardly lower, but the stand-in is
+        ([0.9, 0.4, 0.4, 0.3999], 0.0, True),  # hardly lower, but the reference is
         ([0.9, 0.4, 0.4, 0.3999], 0.5, False),
     ],
 )
-def test_growth_goes_on_while_the_loss_falls(losses, aim, goes_on):
+def test_growth_goes_on_while_the_loss_falls(losses, lowest, goes_on):
     path = Path([0, 0], None, None)
     path.states = {Setting(1.0, Kernel("rbf")): None}
     spread = np.array([0.0, 0.02])
-    path.judged = judged_of([1, 2, 6, 8], [[0.2, 0.2]] * 4, [loss + spread for loss in losses])
-    path.judged.losses[-1] = path.judged.losses[-1] + np.array([0.01, -0.01])
-    assert path.goes_on(2, aim) is goes_on
+    path.results = results_of([1, 2, 6, 8], [[0.2, 0.2]] * 4, [loss + spread for loss in losses])
+    path.results.losses[-1] = path.results.losses[-1] + np.array([0.01, -0.01])
+    assert path.goes_on(2, lowest) is goes_on
 
 
 def test_settings_that_do_worst_drop_out():
     path = Path([0, 0], None, None)
     errors = [[0.3, 0.3], [0.1, 0.1], [0.2, 0.2], [0.05, 0.05]]
-    path.judged = judged_of([1, 1, 1, 2], errors, [[1, 1]] * 4, C=[1, 2, 3, 1])
-    path.states = dict.fromkeys(path.judged.settings)
+    path.results = results_of([1, 1, 1, 2], errors, [[1, 1]] * 4, C=[1, 2, 3, 1])
+    path.states = dict.fromkeys(path.results.settings)
     path.keep(2)
     assert [setting.C for setting in path.states] == [1, 2]
 

@@ -17,7 +17,7 @@ from zeronorm import SparseSVC
 from zeronorm.arrays import is_numpy, to_numpy
 from zeronorm.base import placement
 from zeronorm.exceptions import PoorFitWarning
-from zeronorm.learned import many_rows
+from zeronorm.learned import holdout
 
 SMALL = {"n_terms": 3, "C": 1.0, "gamma": "scale", "max_iter": 10, "n_init": 1, "random_state": 0}
 
@@ -72,11 +72,11 @@ def test_everything_follows_x(asarray):
 
 
 def test_many_rows_are_learned_by_batches_of_any_library(asarray, monkeypatch):
-    """The settings race; few steps, so that rounding has no time to grow."""
-    monkeypatch.setattr(many_rows, "MANY_ROWS", 200)
-    monkeypatch.setattr(many_rows, "ROUNDS", ((5, 2), (5, 2)))
-    monkeypatch.setattr(many_rows, "SIZE_STEPS", 5)
-    monkeypatch.setattr(many_rows, "FIRST_TERMS", 8)
+    """The choice by rows held out; few steps, so that rounding has no time to grow."""
+    monkeypatch.setattr(holdout, "MANY_ROWS", 200)
+    monkeypatch.setattr(holdout, "ROUNDS", ((5, 2), (5, 2)))
+    monkeypatch.setattr(holdout, "SIZE_STEPS", 5)
+    monkeypatch.setattr(holdout, "FIRST_TERMS", 8)
     X, y = make_blobs(400, 3, centers=8, cluster_std=2.0, random_state=0)
     X, y = X.astype(np.float32), y % 2
     given = {**SMALL, "n_terms": 12, "C": [0.1, 1.0], "max_iter": 2}

@@ -16,9 +16,9 @@ from zeronorm.dask.blocks import Blocks  # noqa: E402
 from zeronorm.dask.rows import AllRows, ClassRows  # noqa: E402
 from zeronorm.learned import coefficients  # noqa: E402
 from zeronorm.learned.coefficients import certify  # noqa: E402
+from zeronorm.learned.coordinates import TrainingSource, Units  # noqa: E402
 from zeronorm.learned.joint import JointModels, Parameters  # noqa: E402
 from zeronorm.learned.settings import Setting  # noqa: E402
-from zeronorm.learned.units import TrainingSource, Units  # noqa: E402
 
 N, D, TERMS, C = 1200, 4, 6, 0.3
 

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from tests.data import moons
 from zeronorm import SparseSVC, SparseSVR, ZeroNormSVC
-from zeronorm.learned import many_rows
+from zeronorm.learned import holdout
 from zeronorm.learned.scoring import rows_of
 from zeronorm.model_selection import sparse_search
 
@@ -99,7 +99,7 @@ def test_the_score_of_a_fold_is_that_of_a_model_of_its_rows():
 
 
 def test_many_rows_are_scored_on_those_held_back(monkeypatch):
-    monkeypatch.setattr(many_rows, "MANY_ROWS", 300)
+    monkeypatch.setattr(holdout, "MANY_ROWS", 300)
     X, y = make_gaussian_quantiles(n_samples=500, n_features=3, n_classes=3, random_state=0)
     spy = Spy(lambda model, X, y: -log_loss(y, model.predict_proba(X)))
     weight = np.random.RandomState(0).uniform(0.5, 1.0, len(y))

@@ -11,11 +11,12 @@ from zeronorm import SparseSVC
 from zeronorm.base.training_set import TrainingRows
 from zeronorm.exceptions import LongFitWarning
 from zeronorm.kernels import Kernel
-from zeronorm.learned import many_rows as many_rows_module
+from zeronorm.learned import holdout
+from zeronorm.learned.coordinates import Units
 from zeronorm.learned.descent import add_vectors, descend, grow
+from zeronorm.learned.holdout import HoldoutSearch, further_sizes
 from zeronorm.learned.joint import Form, Parameters
 from zeronorm.learned.kernel_sets import Rows
-from zeronorm.learned.many_rows import Race, further_sizes
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.stochastic import (
     BatchProblem,
@@ -23,7 +24,6 @@ from zeronorm.learned.stochastic import (
     descend_by_batches,
     descend_in_cycles,
 )
-from zeronorm.learned.units import Units
 
 
 def rows_of(X, y, dtype=np.float64):
@@ -199,12 +199,12 @@ def test_sizes_double_and_five_hundred_is_among_them():
 @pytest.fixture
 def short(monkeypatch):
     """Rounds of few steps."""
-    monkeypatch.setattr(many_rows_module, "ROUNDS", ((20, 2), (20, 2)))
-    monkeypatch.setattr(many_rows_module, "SIZE_STEPS", 40)
+    monkeypatch.setattr(holdout, "ROUNDS", ((20, 2), (20, 2)))
+    monkeypatch.setattr(holdout, "SIZE_STEPS", 40)
 
 
-def race_of(X, y, clock, max_steps=100):
-    """A race between two costs, by a clock."""
+def search_of(X, y, clock, max_steps=100):
+    """A search between two costs, by a clock."""
     codes = y % 2
     kernel = Kernel("rbf", 1.0 / (X.shape[1] * X.var()))
     targets = np.where(codes == 1, 1.0, -1.0)[:, None]
@@ -212,14 +212,16 @@ def race_of(X, y, clock, max_steps=100):
     settings = [Setting(C, kernel, 1, False) for C in (1.0, 10.0)]
     random = np.random.RandomState(0)
     units = Units.of(rows)
-    return Race(rows, units, settings, random, np.float32, max_steps=max_steps, clock=clock)
+    return HoldoutSearch(
+        rows, units, settings, random, np.float32, max_steps=max_steps, clock=clock
+    )
 
 
 @pytest.mark.parametrize(("tick", "is_long"), [(1.0, True), (0.01, False)])
-def test_a_long_race_is_announced(short, tick, is_long, recwarn):
+def test_a_long_search_is_announced(short, tick, is_long, recwarn):
     X, y = make_blobs(600, 5, centers=8, random_state=0)
-    race = race_of(X, y, clock=count(0.0, tick).__next__)
-    race.of_size(40, lambda *_: None)
+    search = search_of(X, y, clock=count(0.0, tick).__next__)
+    search.of_size(40, lambda *_: None)
     said = [str(one.message) for one in recwarn if one.category is LongFitWarning]
     assert len(said) == is_long
     if is_long:
@@ -235,17 +237,17 @@ def test_a_long_race_is_announced(short, tick, is_long, recwarn):
 def test_a_fit_without_loss_does_not_grow(short):
     """Where nothing is left to gain, further sizes are not tried."""
     X, y = make_blobs(800, 5, centers=[[-5] * 5, [5] * 5], random_state=0)
-    race = race_of(X, y, clock=count().__next__)
-    kept = race.of_any_size(2_000, lambda *_: None)
-    assert race.judged.sizes[kept] == 16
-    assert max(race.judged.sizes) == 32
+    search = search_of(X, y, clock=count().__next__)
+    kept = search.of_any_size(2_000, lambda *_: None)
+    assert search.results.sizes[kept] == 16
+    assert max(search.results.sizes) == 32
 
 
 @pytest.mark.parametrize(("shift", "steps"), [(10.0, [400]), (0.0, [400, 800, 1_600, 3_200])])
 def test_the_last_descent_ends_when_it_no_longer_helps(short, monkeypatch, shift, steps):
     X, y = make_blobs(600, 5, centers=8, cluster_std=3.0, random_state=0)
-    race = race_of(X, y, clock=count().__next__, max_steps=6_000)
-    race.of_size(8, lambda *_: None)
+    search = search_of(X, y, clock=count().__next__, max_steps=6_000)
+    search.of_size(8, lambda *_: None)
     seen = []
 
     def moved(problem, parameters, cycle, random, report):
@@ -254,13 +256,13 @@ def test_the_last_descent_ends_when_it_no_longer_helps(short, monkeypatch, shift
         other.intercept += shift
         return other
 
-    def judged(problem, parameters):
+    def evaluate(problem, parameters):
         loss = np.full((1, 5), 1.0 + parameters.intercept.sum() if shift else 1e-9 / len(seen))
         return loss, loss, np.zeros((1, 1, 60))
 
-    monkeypatch.setattr(many_rows_module, "descend_by_batches", moved)
-    monkeypatch.setattr(race, "_judged", judged)
-    done = race.finish(race.judged.best[8][0], None, lambda *_: None)
+    monkeypatch.setattr(holdout, "descend_by_batches", moved)
+    monkeypatch.setattr(search, "_evaluate", evaluate)
+    done = search.finish(search.results.best[8][0], None, lambda *_: None)
     assert seen == steps
     assert done.steps == sum(steps)
-    assert np.array_equal(done.parameters.vectors, race.judged.best[8][2].vectors)
+    assert np.array_equal(done.parameters.vectors, search.results.best[8][2].vectors)

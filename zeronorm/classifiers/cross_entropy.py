@@ -56,9 +56,10 @@ ROOM = 10.0
 class CrossEntropySVC(SparseKernelClassifier):
     """Support vector classifier whose terms are found by a cross-entropy search.
 
-    Minimises the number of terms plus C Σ hinge itself, not a convex stand-in: a random search over
-    sets of vectors, each judged by a linear program. The result is never worse in this objective
-    than the one-norm machine's support vectors, or the given classifier's, that it starts from.
+    Minimises the number of terms plus C Σ hinge itself, not a convex relaxation: a random search
+    over sets of vectors, each scored by a linear program. The result is never worse in this
+    objective than the one-norm machine's support vectors, or the given classifier's, that it starts
+    from.
 
     Parameters
     ----------

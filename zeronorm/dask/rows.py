@@ -28,8 +28,8 @@ from zeronorm.dask.passes import sent, summed
 from zeronorm.kernels import Kernel
 from zeronorm.learned.certificate import Sums
 from zeronorm.learned.coefficients import Coefficients
+from zeronorm.learned.coordinates import TrainingSource, Units
 from zeronorm.learned.joint import Form, JointModels, Parameters, Used
-from zeronorm.learned.units import TrainingSource, Units
 
 
 class Target(Protocol):

@@ -2,7 +2,7 @@
 
 The problem is that of ``coefficients.py``. All that is asked of the rows are sums over them, at a
 point: losses, and first and second derivatives (:class:`Sums`). Sums of parts of the rows are
-added, so that rows may be in memory or spread over a cluster (``dask_rows.py``): the method is the
+added, so that rows may be in memory or spread over a cluster (``dask/rows.py``): the method is the
 same, and so is its solution but for rounding.
 
 A step that is accepted at once, as most are, takes one pass over the rows: the sums at its end are
@@ -121,7 +121,7 @@ def _step(
 ) -> tuple[Any, Any, Sums | None]:
     """Take a Newton step for each output, halved until its value falls.
 
-    Values, the new point, and the sums there if they were needed come back.
+    Values, the new point, and the sums there if they were needed are returned.
     """
     xp, gradient = namespace(point), transposed(_gradient(point, at))
     step = xp.linalg.solve(_matrix(at), gradient[..., None])[..., 0]

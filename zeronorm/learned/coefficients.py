@@ -45,7 +45,7 @@ from zeronorm.learned.kernel_sets import Rows, factors
 from zeronorm.solvers.lbfgs import minimise_together
 
 #: The Gauss-Newton matrix gives every row at least this share of the mean weight.
-EVEN = 0.02
+LEAST_WEIGHT = 0.02
 
 #: Up to so many numbers the features of all rows are kept; beyond, they are made again each time,
 #: in blocks of so many.
@@ -149,7 +149,7 @@ class Coefficients:
             scores = _scores(point, features)
             is_active = xp.where(self.loss.is_curved(scores, rows.targets), rows.factors, 0.0)
             weight = self.models.cost[:, part] * xp.mean(is_active, axis=1)
-            weight = weight + EVEN * self.models.cost[:, part]
+            weight = weight + LEAST_WEIGHT * self.models.cost[:, part]
             weighted = features * cast(weight[:, None, :], point.dtype)
             matrix[:, :-1, :-1] += weighted @ transposed(features)
             matrix[:, :-1, -1] += xp.sum(weighted, axis=2)
@@ -158,7 +158,7 @@ class Coefficients:
         return factors(matrix, epsilon(point))
 
     def descend(self, max_steps: int, tolerance: float) -> np.ndarray:
-        """Take steps from where the models are; their objectives come back."""
+        """Take steps from where the models are, and return their objectives."""
         start = self.point()
         xp, (factor, inverse) = namespace(start), self.scaling(start)
         flat = (start.shape[1] * start.shape[2],)
@@ -227,7 +227,7 @@ def solve_coefficients(models: JointModels, *, max_steps: int, tolerance: float)
 def certify(
     models: JointModels, tolerance: float, everywhere: RowSums | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Solve the coefficients to a relative gap; objectives and the gaps reached come back.
+    """Solve the coefficients to a relative gap, and return objectives and the gaps reached.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What models are compared by on rows that they have not seen: classes, or numbers.
+"""What models are compared by on test rows: errors and losses of classes, or of numbers.
 
 Each row has an error, which is reported and which rules look at, and a loss that says more where
 rows are few, which settings are compared by. Where the scores of a model have no natural unit the
@@ -18,23 +18,23 @@ from zeronorm.learned.kernel_sets import Rows
 from zeronorm.learned.residuals import Residuals
 from zeronorm.links import Calibration
 
-#: What an error adds to the loss that classifiers are judged by; a row on the boundary adds one.
+#: What an error adds to the loss of classifiers; a row on the boundary adds one.
 ERROR_WEIGHT = 2.0
 
-#: Slopes of the sigmoid of a classifier's margins, of which the best is taken, to judge it.
+#: Slopes of the sigmoid of a classifier's margins, of which the best is taken.
 SLOPES = (1.0, 2.0, 4.0, 8.0, 16.0)
 
 #: Residuals beyond so many deviations of the target count by their size, not by its square.
 FAR_OUT = 3.0
 
-#: A row is a support vector of the stand-in if its residual is larger, the default of SVR.
+#: A row is a support vector of the reference if its residual is larger, the default of SVR.
 TUBE = 0.1
 
 
 class Criterion(Protocol):
-    """How models are judged.
+    """What models are compared by.
 
-    ``fewer``: a model has at most one term for so many support vectors of the stand-in. ``words``:
+    ``fewer``: a model has at most one term for so many support vectors of the reference. ``words``:
     what the error is called, and the estimator of scikit-learn that does the same.
     """
 
@@ -65,7 +65,7 @@ class OfClasses:
     words: ClassVar[tuple[str, str]] = ("error", "SVC")
 
     def truth(self, codes: np.ndarray, rows: Rows) -> Any:
-        """Class numbers, beside the rows."""
+        """Class numbers, on the device of the rows."""
         return as_on(codes, rows.like)
 
     def row_losses(self, scores: Any, truth: Any) -> tuple[Any, Any]:
@@ -111,7 +111,7 @@ class OfNumbers:
     words: ClassVar[tuple[str, str]] = ("share of the variance that is not explained", "SVR")
 
     def truth(self, codes: np.ndarray, rows: Rows) -> Any:
-        """Targets, beside the rows."""
+        """Targets, on the device of the rows."""
         return rows.targets.T
 
     def row_losses(self, scores: Any, truth: Any) -> tuple[Any, Any]:

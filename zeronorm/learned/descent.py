@@ -1,7 +1,7 @@
 """The descent of joint models: variables scaled by a Gauss-Newton matrix, and growth.
 
-See ``joint.py`` for the problem. New vectors are chosen among given rows by what they promise, and
-all parameters then descend together.
+See ``joint.py`` for the problem. New vectors are chosen among given rows by their predicted
+gain, and all parameters then descend together.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ from zeronorm.arrays import (
     zeros,
 )
 from zeronorm.base.sampling import stratified_rows
-from zeronorm.learned.coefficients import EVEN, solve_coefficients
+from zeronorm.learned.coefficients import LEAST_WEIGHT, solve_coefficients
 from zeronorm.learned.joint import JointModels, Parameters
 from zeronorm.learned.kernel_sets import factors, products_with_rows, sums_over_rows
 from zeronorm.learned.stochastic import BatchProblem
 from zeronorm.solvers.lbfgs import Bounds, minimise_together
 
-#: Steps after which the scaling is made anew, and steps of the coefficients alone before it.
-REFRESH, AHEAD = 50, 6
+#: Steps after which the scaling is made anew, and steps of the coefficients alone at the start.
+REFRESH, COEFFICIENT_STEPS = 50, 6
 
 #: Beyond so many features the linear part is scaled by a diagonal only.
 FULL_LINEAR = 128
 
-#: A further vector must have this share of its length outside the space that is there.
+#: A further vector must have this share of its squared length outside the span of the others.
 NEW_SHARE = 1e-3
 
-#: On batches more vectors at once than this are any rows.
+#: More new vectors at once than this are not chosen by their gain: they are any rows.
 GREEDY = 64
 
 
 def descend(models: JointModels, *, max_steps: int, tolerance: float) -> np.ndarray:
-    """Let all parameters of the models go downhill; the steps that each took come back.
+    """Let all parameters of the models go downhill, and return the steps that each took.
 
     ``models.falls`` then says by which share each of the last steps, up to ``REFRESH`` of them, has
-    lowered the objective of those that are not at rest.
+    lowered the objective of those that have not converged.
     """
-    solve_coefficients(models, max_steps=AHEAD, tolerance=tolerance)
+    solve_coefficients(models, max_steps=COEFFICIENT_STEPS, tolerance=tolerance)
     models.values, models.falls = models.objective(), np.zeros(len(models))
     steps = np.zeros(len(models), dtype=int)
     active, left = np.arange(len(models)), max_steps
@@ -77,11 +77,12 @@ def descend(models: JointModels, *, max_steps: int, tolerance: float) -> np.ndar
 
 
 def grow(models: JointModels, candidates: Any, count: int) -> int:
-    """Add to every model the candidates (models x c x d) that promise most; how many.
+    """Add to every model the candidates (models x c x d) of the largest gains; return how many.
 
-    A candidate promises what the objective falls to first order along phi(candidate), as far as
-    that lies outside the space that is there: the squared slope over the squared length. Those
-    chosen before it are taken into that space, and what they would take of the slope off.
+    The predicted gain of a candidate is the fall of the objective, to first order, along the part
+    of phi(candidate) that is orthogonal to the span of the vectors: the squared slope over the
+    squared length of that part. Each chosen candidate joins the span, as in a pivoted Cholesky
+    factorisation, before the next is chosen.
     """
     xp, rows = namespace(candidates), models.rows
     parameters, widths = models.parameters, models.current_widths
@@ -136,7 +137,9 @@ class Scaling:
         xp = namespace(values)
         is_curved = models.form.loss.is_curved(models.scores(rows), rows.targets)
         is_active = xp.where(is_curved, rows.factors, 0.0)
-        weight = cast(models.cost * xp.mean(is_active, axis=1) + EVEN * models.cost, rows.dtype)
+        weight = cast(
+            models.cost * xp.mean(is_active, axis=1) + LEAST_WEIGHT * models.cost, rows.dtype
+        )
         self._scale_coefficients(inverse @ values, weight)
         self._scale_vectors(values, weight, transposed(inverse) @ parameters.weights, widths)
 
@@ -277,7 +280,7 @@ def grown(
 ) -> JointModels:
     """Return models with so many terms on some rows, coefficients solved roughly.
 
-    A few vectors are chosen among rows by what they promise, further ones are any rows.
+    A few vectors are the rows of the largest predicted gain, further ones are any rows.
     """
     if start is None:
         rows = problem.source.take(some)

@@ -14,27 +14,26 @@ from zeronorm.base.training_set import Learned, TrainingRows, gap_warning, resca
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.choice import precision
 from zeronorm.learned.coefficients import certify
+from zeronorm.learned.constraints import move_to_rows
+from zeronorm.learned.convergence import HISTORY, Descent
+from zeronorm.learned.coordinates import TrainingSource, Units, rotated
 from zeronorm.learned.descent import descend, grow
 from zeronorm.learned.features import keep_features, spread_of, zero_widths
+from zeronorm.learned.holdout import Finished
 from zeronorm.learned.joint import JointModels, Parameters, Used
 from zeronorm.learned.learner import nested_samples
-from zeronorm.learned.many_rows import Finished
 from zeronorm.learned.path import (
     CANDIDATES,
     CANDIDATES_EACH,
     CYCLE_TERMS,
     TOLERANCE,
 )
-from zeronorm.learned.places import move_to_rows
-from zeronorm.learned.resting import HISTORY, Descent
 from zeronorm.learned.settings import Setting
-from zeronorm.learned.span import turned
 from zeronorm.learned.stochastic import (
     LARGE_BATCH,
     Cycle,
     descend_in_cycles,
 )
-from zeronorm.learned.units import TrainingSource, Units
 from zeronorm.solvers.lbfgs import within_box
 
 #: Steps of a cycle for each of L-BFGS.
@@ -105,7 +104,7 @@ class _Fit:
         self, training: TrainingRows, setting: Setting, random: np.random.RandomState
     ) -> None:
         self.setting, self.random, self.given = setting, random, training
-        self.span, self.training = turned(training, setting)
+        self.span, self.training = rotated(training, setting.widths)
         training = self.training
         self.units = Units.of(training)
         self.samples = nested_samples(training.codes, random)
@@ -117,7 +116,7 @@ class _Fit:
         self.warning: str | None = None
 
     def models_on(self, rows: np.ndarray, parameters: Parameters | None, count: int) -> JointModels:
-        """Return models on some of the rows, whose costs stand for all."""
+        """Return models on some of the rows, with costs rescaled to all rows."""
         training = self.training
         cost = rescaled_cost(training.codes, training.cost, rows, training.cost[rows])
         costs = np.tile(self.setting.C * cost, (count, 1))
@@ -130,7 +129,7 @@ class _Fit:
     def advance(self, models: JointModels, steps: int, tolerance: float) -> None:
         """Let models go downhill: far, if they have many terms, and to a minimum."""
         if models.size >= CYCLE_TERMS and len(models.rows) <= LARGE_BATCH:
-            descend_in_cycles(models, Cycle(CYCLES * steps), insists=False)
+            descend_in_cycles(models, Cycle(CYCLES * steps), retry=False)
         taken = descend(models, max_steps=steps, tolerance=tolerance)
         best = int(models.values.argmin())
         self.n_steps = int(taken[best])
@@ -150,7 +149,7 @@ class _Fit:
     def on_first_sample(
         self, size: int, n_init: int, max_iter: int, tol: float, starts: Parameters | None
     ) -> JointModels:
-        """Learn from the first sample, from several starts; the best model comes back."""
+        """Learn from the first sample, from several starts, and return the best model."""
         count = n_init if starts is None else starts.vectors.shape[0]
         models = self.models_on(self.samples[0], starts, count)
         codes = self.training.codes[self.samples[0]]
@@ -192,7 +191,7 @@ class _Fit:
     def on_training_rows(
         self, parameters: Parameters, used: Used | None, max_iter: int, tol: float
     ) -> tuple[Parameters, np.ndarray]:
-        """Put the vectors on rows; numbers of these come with the parameters."""
+        """Put the vectors on rows; parameters and the indices of these rows are returned."""
         models = self.models_on(self.samples[-1], parameters, 1)
         models.used = used
         source = TrainingSource(self.training, self.units, self.dtype)

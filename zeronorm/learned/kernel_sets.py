@@ -183,7 +183,7 @@ class SetsKernel:
         """Differentiate by the vectors, and by the logarithm of each width.
 
         What is given are the derivatives by the kernel values with the rows and by the (symmetric)
-        Gram matrix; both arrays are used up.
+        Gram matrix; both arrays are overwritten.
         """
         by_values *= self.slopes(values, widths, lambda: products_with_rows(vectors, rows.X))
         by_gram *= self.slopes(gram, widths, lambda: vectors @ transposed(vectors))

@@ -1,4 +1,4 @@
-"""How learned vectors come about on training rows: samples, starts, growth, the final solution."""
+"""Learning vectors on training rows: samples, starts, growth, the final solution."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from zeronorm.base.sampling import renumbered, stratified_rows
 from zeronorm.base.training_set import Learned, TrainingRows, gap_warning, learned_expansion
 from zeronorm.checks import shown
 from zeronorm.kernels import Kernel
+from zeronorm.learned.convergence import HISTORY, Descent
 from zeronorm.learned.many_terms import STEPS_EACH, moved_by_batches, takes_batches
 from zeronorm.learned.prototypes import (
     GROWING_STEPS,
@@ -18,13 +19,12 @@ from zeronorm.learned.prototypes import (
     LargeMargin,
     Prototypes,
 )
-from zeronorm.learned.resting import HISTORY, Descent
 
 #: The vectors are learned on samples of so many rows, one after the other, as far as there are.
 SAMPLES = (2_000, 8_000, 32_000)
 
 #: The descent stops when a step lowers the objective by less than this share of tol, relatively.
-RESTING = 0.1
+CONVERGED = 0.1
 
 #: Rows among which the next vectors are looked for, at least, and for each vector to come.
 CANDIDATES, CANDIDATES_EACH = 64, 4
@@ -56,7 +56,7 @@ class VectorLearner:
         self.history: dict[str, list[float]] = {key: [] for key in HISTORY}
 
     def on_rows(self, indices: np.ndarray, kernel: Kernel, vectors: Any, coef: Any) -> Prototypes:
-        """Put vectors on some of the rows, with costs as if they were all."""
+        """Put vectors on some of the rows, with costs rescaled to all rows."""
         rows = self.training.sample(indices)
         return Prototypes(rows.data, large_margin(rows), kernel, vectors, coef)
 
@@ -70,7 +70,7 @@ class VectorLearner:
         return min(rivals, key=lambda one: one.value)
 
     def greedy(self, size: int) -> Prototypes:
-        """Start from a class mean, and add vectors where they promise most."""
+        """Start from a class mean, and add the vectors of the largest predicted gain."""
         current = self.single()
         self.grow(current, size)
         return current
@@ -203,9 +203,9 @@ def learn_vectors(
         given = (None if start is None else start(learner).vectors for _ in range(n_init))
         return learner.finish(learner.by_batches(n_terms, given, max_iter), tol)
     starts = (learner.greedy(n_terms) if start is None else start(learner) for _ in range(n_init))
-    current = learner.best_of(starts, max_iter, RESTING * tol)
+    current = learner.best_of(starts, max_iter, CONVERGED * tol)
     # They have converged once: what more rows change takes fewer steps.
-    current = learner.enlarge(current, max(1, max_iter // 4), RESTING * tol)
+    current = learner.enlarge(current, max(1, max_iter // 4), CONVERGED * tol)
     learned = learner.finish(current, tol)
     learned.warning = learned.warning or learner.descent.warning(tol)
     return learned

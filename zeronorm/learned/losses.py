@@ -37,7 +37,7 @@ class RowLoss:
     def slack(self, scores: Any, targets: Any) -> tuple[Any, Any]:
         """Return the slack of every score, and the direction in which it should move.
 
-        ``scores`` (models, outputs, n) are used up.
+        ``scores`` (models, outputs, n) are overwritten.
         """
         raise NotImplementedError
 
@@ -51,7 +51,7 @@ class RowLoss:
         Parameters
         ----------
         scores : ndarray of shape (models, outputs, n)
-            Decision values; used up.
+            Decision values; overwritten.
         rows : Rows
             Targets, and factors of the costs of every output.
         cost : ndarray of shape (models, n)

@@ -1,7 +1,7 @@
 """What estimators share that choose everything themselves: parameters, the choice, the last fit.
 
-A subclass says by which losses is learned (``losses.py``), and what models are judged by
-(``criteria.py``); labels or targets are its base class's part.
+A subclass names the losses to learn by (``losses.py``) and the criterion that models are compared
+by (``criteria.py``); labels or targets are its base class's part.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from zeronorm.base.training_set import Learned, TrainingRows, check_cost
 from zeronorm.checks import check_choice, check_integer, check_terms, is_auto, shown
 from zeronorm.expansion_parts import n_features_used
 from zeronorm.kernels import Kernel
-from zeronorm.learned.choice import Choice, choose, settings_of
+from zeronorm.learned.choice import Choice, Search
+from zeronorm.learned.constraints import VECTORS, feature_ranges
 from zeronorm.learned.criteria import Criterion
 from zeronorm.learned.final import fit_setting
+from zeronorm.learned.holdout import BATCH_STEPS, needs_batches
 from zeronorm.learned.learner import check_learnable
 from zeronorm.learned.losses import RowLoss
-from zeronorm.learned.many_rows import BATCH_STEPS, needs_batches
-from zeronorm.learned.places import PLACES, feature_ranges
 from zeronorm.learned.scoring import Scoring, routed, rows_of, with_params
-from zeronorm.learned.settings import C_VALUES, check_form, check_splits
+from zeronorm.learned.settings import C_VALUES, check_form, check_splits, settings_of
 from zeronorm.model_selection import RULES, check_rule, scorer_of
 
 
@@ -140,7 +140,7 @@ class LearnedMachine(KernelMachine):
 
     @abstractmethod
     def _criterion(self, training: TrainingRows) -> Criterion:
-        """Return what models are judged by."""
+        """Return what models are compared by."""
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what input fits."""
@@ -157,7 +157,7 @@ class LearnedMachine(KernelMachine):
         check_choice("gamma", self.gamma, ("cv", "scale", "auto"))
         check_rule(self.rule, ("loss", *RULES))
         check_form(self.kernel, self.metric, self.linear, self.max_features)
-        if not isinstance(self.vectors, str) or self.vectors not in PLACES:
+        if not isinstance(self.vectors, str) or self.vectors not in VECTORS:
             raise ValueError(
                 f"vectors must be 'free', 'inside' or 'rows'; got {shown(self.vectors)}."
             )
@@ -198,7 +198,7 @@ class LearnedMachine(KernelMachine):
         return found
 
     def _prepare_choice(self, training: TrainingRows, y: np.ndarray) -> None:
-        """Find out by what is split and scored, for the rows that count."""
+        """Cut splitter and scorer to the rows that count."""
         n_rows, scorer = len(y), scorer_of(self.scoring)
         split, score = (rows_of(params, n_rows, training.rows) for params in self._routed)
         self._splits, self._scoring = with_params(self.cv, split), None
@@ -248,20 +248,17 @@ class LearnedMachine(KernelMachine):
             n_linear = training.targets.shape[1] if settings[0].linear else 0
             return Choice(settings[0], max(0, size - n_linear), total=size)
         is_open = size is None or len(settings) > 1
-        choice = choose(
+        search = Search(
             training,
-            settings,
-            size,
-            self._splits if is_open else 2,
-            self.rule,
             random,
+            criterion=self._criterion(training),
+            scoring=self._scoring if is_open else None,
             n_jobs=self.n_jobs,
             max_steps=BATCH_STEPS * self.max_iter,
             max_features=self.max_features,
             update=update,
-            criterion=self._criterion(training),
-            scoring=self._scoring if is_open else None,
         )
+        choice = search.choose(settings, size, self._splits if is_open else 2, self.rule)
         if not is_open:
             return replace(choice, path={}, calibration=None)  # nothing was chosen
         return choice

@@ -1,7 +1,7 @@
 """Hundreds of vectors of a large margin classifier, moved by mini-batches.
 
 ``prototypes.py`` solves for the coefficients wherever the vectors go. That takes rows times squared
-vectors at every move: right for tens of vectors, hopeless for hundreds. Here vectors, widths and
+vectors at every move: fine for tens of vectors, too slow for hundreds. Here vectors, widths and
 coefficients descend together, a batch of rows at a time (``stochastic.py``), on the same objective,
 
     1/2 |w|^2 + sum_i c_i h(y_i f(x_i)),
@@ -19,12 +19,12 @@ from zeronorm.base.sampling import stratified_rows
 from zeronorm.base.training_set import TrainingRows
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.choice import precision
+from zeronorm.learned.coordinates import Units, batch_source
 from zeronorm.learned.descent import add_vectors, grown
 from zeronorm.learned.joint import Parameters
 from zeronorm.learned.losses import RoundedHinge
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.stochastic import LARGE_BATCH, BatchProblem, Cycle, descend_by_batches
-from zeronorm.learned.units import Units, batch_source
 
 #: From so many vectors on they are moved by batches.
 MANY_TERMS = 100
@@ -32,7 +32,7 @@ MANY_TERMS = 100
 #: Steps of the cycle for each that L-BFGS may take.
 STEPS_EACH = 24
 
-#: Rows on which vectors are chosen, coefficients begin, and the end is judged.
+#: Rows on which vectors are chosen, coefficients begin, and the results of starts are compared.
 SOME_ROWS = 4_000
 
 
@@ -47,7 +47,7 @@ def moved_by_batches(
 ) -> tuple[KernelExpansion, float]:
     """Return vectors that have been moved by batches of the rows, with rough coefficients.
 
-    The other number is the objective on some rows, whose costs stand for all.
+    The other number is the objective on some rows, with costs rescaled to all rows.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def moved_by_batches(
     learn_gamma : bool or "metric"
         Whether the width is learned too, or one width for each feature.
     vectors : ndarray of shape (n_terms, n_features), optional
-        Where to begin; without, a few rows are chosen by what they promise, others at random.
+        Where to begin; without, a few rows are chosen by their predicted gain, others at random.
     """
     n_widths = training.data.shape[1] if isinstance(learn_gamma, str) else int(learn_gamma)
     loss = RoundedHinge()

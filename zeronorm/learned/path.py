@@ -2,8 +2,8 @@
 
 All inside the training rows, and the models of all settings and folds together (``joint.py``):
 
-1. A convex stand-in for the full SVM says what error can be had: the SVM in the span of some
-   landmarks, for a few C and widths.
+1. A convex reference says what error the full SVM would have: the SVM in the span of some
+   landmarks, for a few C and widths (``reference.py``).
 2. Models of every setting (C, the width to begin with, one width or one for each feature, with a
    linear part or without) grow from one term on. After each stage of sizes the settings with the
    highest errors drop out; it goes on as long as more terms help.
@@ -24,13 +24,13 @@ from joblib import Parallel, delayed
 
 from zeronorm.arrays import copied, is_numpy, namespace
 from zeronorm.learned.coefficients import solve_coefficients
-from zeronorm.learned.descent import AHEAD, descend, grow
+from zeronorm.learned.constraints import with_vectors_on_rows
+from zeronorm.learned.coordinates import Units
+from zeronorm.learned.descent import COEFFICIENT_STEPS, descend, grow
 from zeronorm.learned.folds import Folds
 from zeronorm.learned.joint import JointModels, Parameters
-from zeronorm.learned.places import judged_on_rows
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.stochastic import Cycle, descend_in_cycles
-from zeronorm.learned.units import Units
 from zeronorm.model_selection import sparsest_good, standard_error
 
 #: Numbers of terms to try, in the stages after which it is decided what goes on; and how many
@@ -67,8 +67,8 @@ WORTHWHILE, QUARTER = 0.25, 0.25
 
 
 @dataclass
-class Judged:
-    """Cross-validated models: setting, size, and errors and losses on the folds, of each."""
+class Results:
+    """What cross-validation found: setting, size, errors and losses on the folds, of each model."""
 
     settings: list[Setting] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
@@ -78,7 +78,7 @@ class Judged:
     best: dict[int, tuple[int, list[Any], Parameters]] = field(default_factory=dict)
     #: How often the folds were drawn.
     repeats: int = 1
-    #: The best score there is, where losses are what is missing to it: every rule goes by them.
+    #: The best score there is, where a score decides: losses are then the distance to it.
     best_score: float | None = None
 
     @property
@@ -153,9 +153,9 @@ class Judged:
             )
         return kept
 
-    def best_of_each_size(self) -> dict[str, np.ndarray]:
-        """Size, error, standard error and setting of the most accurate model of each size."""
-        indices = self.indices()
+    def best_of_each_size(self, size: int | None = None) -> dict[str, np.ndarray]:
+        """Size, error, standard error and setting of the best model of each size, or of one."""
+        indices = self.indices() if size is None else [self.best[size][0]]
         settings = [self.settings[i] for i in indices]
         scores = {}
         if self.best_score is not None:
@@ -179,7 +179,7 @@ class Path:
     Parameters
     ----------
     folds : Folds
-        Rows to learn from and to judge by.
+        Rows to learn from, and to test on.
     units : Units
         Their units.
     n_jobs : int, optional
@@ -192,7 +192,7 @@ class Path:
         self, folds: Folds, units: Units, n_jobs: int | None, most: int = MANY_TERMS
     ) -> None:
         self.folds, self.units, self.n_jobs, self.most = folds, units, n_jobs, most
-        self.judged = Judged()
+        self.results = Results()
         self.states: dict[Setting, Parameters | None] = {}
 
     def advance(self, sizes: tuple[int, ...], settings: list[Setting] | None = None) -> None:
@@ -218,7 +218,7 @@ class Path:
                     own = parameters.take(models)
                     total = size + (n_outputs if setting.linear else 0)
                     if total:
-                        self.judged.add(
+                        self.results.add(
                             setting, total, error[models], loss[models], values[models], own
                         )
                     self.states[setting] = own
@@ -236,7 +236,7 @@ class Path:
             steps = [size for size in sizes if n_linear <= FEW_OUTPUTS or size in COARSE]
         else:
             most = self.most
-            has_linear = any(setting.linear for setting in self.judged.settings)
+            has_linear = any(setting.linear for setting in self.results.settings)
             last = sizes[-1] + (n_linear if has_linear else 0)
             steps = sorted({size for stage in STAGES for size in stage} | set(sizes))
             steps = [size for size in steps if there < size <= last]
@@ -264,35 +264,35 @@ class Path:
                 yield alike[start : start + count]
 
     def keep(self, count: int) -> None:
-        """Let the settings with the lowest losses go on, of each the lowest of its sizes."""
+        """Drop all but the settings with the lowest losses, of each the lowest of its sizes."""
         ranks: dict[Setting, float] = {}
-        for i, setting in enumerate(self.judged.settings):
+        for i, setting in enumerate(self.results.settings):
             if setting in self.states:
-                ranks[setting] = min(self.judged.mean_loss(i), ranks.get(setting, np.inf))
+                ranks[setting] = min(self.results.mean_loss(i), ranks.get(setting, np.inf))
         staying = sorted(ranks, key=lambda setting: ranks[setting])[:count]
         waiting = [setting for setting in self.states if setting not in ranks]
         self.states = {setting: self.states[setting] for setting in (*staying, *waiting)}
 
-    def goes_on(self, first: int, aim: float) -> bool:
+    def goes_on(self, first: int, lowest: float) -> bool:
         """Whether more terms may help, after a stage whose first model has this index.
 
         The stage has lowered the loss clearly; or it has lowered it at all, and no error is as low
-        as ``aim`` yet, that of the stand-in.
+        as ``lowest`` yet, that of the reference.
         """
-        judged = self.judged
-        if not judged.sizes:
+        results = self.results
+        if not results.sizes:
             return False  # no vector can be added
-        indices = judged.indices()
+        indices = results.indices()
         earlier = [index for index in indices if index < first]
         if not self.states or not earlier or len(earlier) == len(indices):
             return bool(self.states)  # nothing to compare
-        best = min(indices, key=judged.mean_loss)
-        leader = judged.settings[best]
-        if best < first and leader in self.states and leader not in judged.settings[first:]:
+        best = min(indices, key=results.mean_loss)
+        leader = results.settings[best]
+        if best < first and leader in self.states and leader not in results.settings[first:]:
             return True  # larger than the sizes of the stage already, it has waited
-        gain = judged.losses[min(earlier, key=judged.mean_loss)] - judged.losses[best]
-        is_clear = not judged.within(WORTHWHILE, gain)
-        return is_clear or bool(best >= first and judged.mean.min() > aim)
+        gain = results.losses[min(earlier, key=results.mean_loss)] - results.losses[best]
+        is_clear = not results.within(WORTHWHILE, gain)
+        return is_clear or bool(best >= first and results.mean.min() > lowest)
 
 
 def _grow(
@@ -302,7 +302,7 @@ def _grow(
     parameters: Parameters | None,
     sizes: tuple[int, ...],
 ) -> list[tuple[int, Parameters, np.ndarray, np.ndarray, list[Any]]]:
-    """Let the models of settings of one form grow through these sizes, and judge each."""
+    """Let the models of settings of one form grow through these sizes, and evaluate each."""
     costs = folds.costs([setting.C for setting in group])
     gammas = np.repeat([units.gamma(setting.kernel) for setting in group], len(folds))
     models = JointModels(folds.shared.rows, group[0].form, costs, gammas, parameters)
@@ -321,10 +321,10 @@ def _grow(
             steps = FEW_STEPS if size <= FEW_TERMS else STEPS
             descend(models, max_steps=steps, tolerance=TOLERANCE)
         else:
-            solve_coefficients(models, max_steps=AHEAD, tolerance=TOLERANCE)
+            solve_coefficients(models, max_steps=COEFFICIENT_STEPS, tolerance=TOLERANCE)
             descend_in_cycles(models, Cycle(CYCLE_STEPS))
-        final = judged_on_rows(models, folds.learn) if folds.ends_on_rows else models
-        error, loss, values = folds.judged(final)
+        final = with_vectors_on_rows(models, folds.train) if folds.ends_on_rows else models
+        error, loss, values = folds.evaluate(final)
         kept = Parameters(*(copied(array) for array in models.parameters.arrays()))
         found.append((size, kept, error, loss, values))
     return found

@@ -32,7 +32,7 @@ from scipy.optimize import minimize
 
 from zeronorm.blocks import row_blocks
 from zeronorm.kernels import Kernel
-from zeronorm.learned.resting import Descent
+from zeronorm.learned.convergence import Descent
 from zeronorm.learned.widths import GAMMA_RANGE, further_variables, prior
 from zeronorm.solvers.design import Design, per_output
 from zeronorm.solvers.gram import factor, whitened
@@ -50,7 +50,7 @@ GROWING_STEPS, GROWING_TOLERANCE = 15, 1e-5
 #: Steps over which the last progress of a descent is taken.
 LAST_STEPS = 6
 
-#: A further vector must have this share of its length outside the space that is there.
+#: A further vector must have this share of its squared length outside the span of the others.
 NEW_SHARE = 1e-3
 
 
@@ -293,10 +293,11 @@ class Prototypes:
         return Descent(steps, progress, steps >= max_steps, mean_loss)
 
     def grow(self, candidates: np.ndarray, count: int) -> int:
-        """Add the candidates that gain most, one after the other; how many comes back.
+        """Add the candidates that gain most, one after the other, and return how many.
 
-        A candidate promises what the objective falls to first order along phi(candidate), as far
-        as that lies outside the space that is there: the squared slope over the squared length.
+        The predicted gain of a candidate is the fall of the objective, to first order, along the
+        part of phi(candidate) that is orthogonal to the span of the vectors: the squared slope over
+        the squared length of that part.
         """
         columns = self.kernel.matrix(self.X, candidates)
         lengths = self.kernel.diagonal(candidates)

@@ -4,8 +4,8 @@ Reduced set (Burges 1996): of the function Psi = sum_i a_i phi(x_i), find Z and 
 
     |Psi - sum_j beta_j phi(z_j)|^2                                 (Wu et al. 2005, (4) and (29))
 
-For fixed Z, beta = (K^z)^-1 K^zx a (30). The vectors are placed one after the other, each where it
-promises most among the given ones, and moved together (``prototypes.py``).
+For fixed Z, beta = (K^z)^-1 K^zx a (30). The vectors start one after the other at the given one of
+the largest predicted gain, and are moved together (``prototypes.py``).
 
 Independent terms (Downs, Gates & Masters 2001): where phi(x_j) is a linear combination of the
 others, its coefficient goes to them, and the function stays what it is. A Cholesky factorisation
@@ -40,7 +40,7 @@ UNCHANGED = 1e-8
 
 
 class ReducedSet:
-    """Vectors that stand for a given expansion; sets found before are starts for larger ones.
+    """Fewer vectors for a given expansion; sets found before are starts for larger ones.
 
     Parameters
     ----------

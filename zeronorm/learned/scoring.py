@@ -155,7 +155,7 @@ class Scoring:
         return replace(self, data=take(self.data, rows), truth=self.truth[rows], params=params)
 
     def losses(
-        self, values: list[Any], places: list[np.ndarray], link: Callable[[], Any]
+        self, values: list[Any], indices: list[np.ndarray], link: Callable[[], Any]
     ) -> np.ndarray:
         """Return the loss of a model on each of some sets of rows, of its values there."""
         kept: list[Any] = []
@@ -166,7 +166,7 @@ class Scoring:
             return kept[0]
 
         return np.array(
-            [self._loss(*fold, learned) for fold in zip(values, places, strict=True)], dtype=float
+            [self._loss(*fold, learned) for fold in zip(values, indices, strict=True)], dtype=float
         )
 
     def _loss(self, values: Any, rows: np.ndarray, link: Callable[[], Any]) -> float:

@@ -9,14 +9,12 @@ from typing import Any
 from zeronorm.base.training_set import TrainingRows
 from zeronorm.checks import check_integer, is_integer, is_sequence, shown
 from zeronorm.kernels import Kernel, resolve_gamma
+from zeronorm.learned.coordinates import may_be_linear
 from zeronorm.learned.joint import Form
 from zeronorm.learned.losses import SQUARED_HINGE, RowLoss
 
 #: Costs to try, for at most so many rows; of more, each weighs less.
 C_VALUES, MANY_ROWS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0), 2_000
-
-#: Most features, or rows, of a linear part that is not asked for: it takes a square matrix.
-LINEAR_FEATURES = 400
 
 #: Widths to begin with, as multiples of gamma="scale": those of "rbf" are learned, others stay.
 GAMMA_STARTS, GAMMA_FACTORS = (1.0,), (0.03, 0.1, 0.3, 1.0, 3.0)
@@ -41,6 +39,35 @@ class Setting:
         """The form of the functions."""
         kernel = self.kernel.with_gamma(1.0)
         return Form(kernel, self.widths, linear=float(self.linear), loss=self.loss)
+
+
+def settings_of(
+    training: TrainingRows,
+    *,
+    C: Any,
+    gamma: Any,
+    metric: Any,
+    linear: Any,
+    chooses_terms: bool,
+    losses: Sequence[RowLoss] = (SQUARED_HINGE,),
+    C_values: Sequence[float] = C_VALUES,
+) -> list[Setting]:
+    """Return what to choose from; "auto" is the simpler of the two where nothing else is."""
+    costs, kernels = costs_of(C, training.n_all, C_values), kernels_of(gamma, training)
+    is_choosing = len(costs) * len(kernels) * len(losses) > 1 or chooses_terms
+    widths = widths_of(metric, gamma, training, is_choosing)
+    parts = [linear is True]
+    if linear == "auto" and is_choosing and training.kernel.name != "linear":
+        parts = [False, True]
+    has_room = {width: may_be_linear(training, width) for width in widths}
+    forms = [(part, width) for part in parts for width in widths if has_room[width] or not part]
+    return [
+        Setting(cost, kernel, width, part, loss)
+        for part, width in forms or [(True, min(widths))]
+        for loss in losses
+        for cost in costs
+        for kernel in kernels
+    ]
 
 
 def costs_of(C: Any, n_rows: int, values: Sequence[float] = C_VALUES) -> list[Any]:

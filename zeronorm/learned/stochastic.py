@@ -12,11 +12,11 @@ of its square. Parameters of a kind have one step size, in units of what they do
 - logarithms of widths by a share of one.
 
 The step size of a cycle rises and falls, by half a cosine each (Smith & Topin 2019), so that a
-cycle ends at rest. The weights are those of the whitened basis: the same descent in the plain
-coefficients ends one or two points of error higher.
+cycle ends near a minimum. The weights are those of the whitened basis: the same descent in the
+plain coefficients ends one or two points of error higher.
 
-A step may see a batch of rows only, with costs that stand for all: then its cost does not depend on
-the number of rows.
+A step may see a batch of rows only, with costs rescaled to all rows: then its time does not depend
+on the number of rows.
 
 A cycle never ends above its start: if it has risen, it is done again with a smaller step, and at
 last not at all.
@@ -52,8 +52,8 @@ RISE, FIRST, LAST = 0.2, 0.04, 0.001
 #: so much of the step size.
 COMPARED, ATTEMPTS, SMALLER = 8_000, 4, 0.25
 
-#: Steps after which it is seen whether the loss is finite: to look holds a device up.
-LOOK = 10
+#: Steps between checks that the loss is finite: each makes the host wait for the device.
+CHECK_EVERY = 10
 
 #: Takes parameters, and gives objectives and gradient of every model on the rows of a step.
 Function = Callable[[Parameters], tuple[np.ndarray, Parameters]]
@@ -91,7 +91,7 @@ class Adam:
 
     def __init__(self, arrays: Any, sizes: Any) -> None:
         self.arrays, self.sizes, self.steps = arrays, sizes, 0
-        self.means = [0.0 * array for array in arrays]  # beside them
+        self.means = [0.0 * array for array in arrays]  # of the same library and device
         self.squares = [0.0 * array for array in arrays]
 
     def step(self, gradients: Any, share: float) -> None:
@@ -134,7 +134,7 @@ class BatchProblem:
     used: Used | None = None
 
     def on_rows(self, indices: np.ndarray, parameters: Parameters) -> JointModels:
-        """Return the models on some rows, whose costs stand for all."""
+        """Return the models on some rows, with costs rescaled to all rows."""
         rows = self.source.take(indices)
         cost = take(self.cost, indices) * (len(self.source) / len(indices))
         costs = as_on(self.Cs, rows.like)[:, None] * as_on(cost, rows.like)
@@ -145,11 +145,11 @@ class BatchProblem:
         return replace(self, Cs=self.Cs[models], gammas=self.gammas[models])
 
 
-def descend_in_cycles(models: JointModels, cycle: Cycle, *, insists: bool = True) -> None:
+def descend_in_cycles(models: JointModels, cycle: Cycle, *, retry: bool = True) -> None:
     """Let all parameters of the models go downhill, every step on all rows.
 
-    Those that end above their start try again with smaller steps, if it ``insists``: without, they
-    stay, which is enough where another descent follows.
+    Those that end above their start try again with smaller steps. Without ``retry`` they stay where
+    they were, which is enough if another descent follows.
     """
 
     def move(some: np.ndarray, parameters: Parameters, smaller: Cycle) -> np.ndarray:
@@ -162,7 +162,7 @@ def descend_in_cycles(models: JointModels, cycle: Cycle, *, insists: bool = True
         return part.objective()
 
     before = models.objective()
-    moved = _never_above(move, models.parameters, before, cycle, insists)
+    moved = _never_above(move, models.parameters, before, cycle, retry)
     models.parameters, models.values = moved
 
 
@@ -184,7 +184,7 @@ def descend_by_batches(
     cycle : Cycle
         How many steps, of which size.
     random : RandomState
-        Deals out the batches.
+        Draws the batches.
     report : callable, optional
         Is told after each step what share of the steps is done.
     """
@@ -222,7 +222,7 @@ def _never_above(
     start: Parameters,
     before: np.ndarray,
     cycle: Cycle,
-    insists: bool = True,
+    retry: bool = True,
 ) -> tuple[Parameters, np.ndarray]:
     """Move models, again with smaller steps those whose objective has not fallen, or is not finite.
 
@@ -237,7 +237,7 @@ def _never_above(
         fallen = np.flatnonzero(after <= before[left])  # not where it is NaN
         result.put(left[fallen], moved.take(fallen))
         values[left[fallen]] = after[fallen]
-        again = ~(after <= before[left]) if insists else ~np.isfinite(after)
+        again = ~(after <= before[left]) if retry else ~np.isfinite(after)
         left, after = left[again], after[again]
         if len(left) == 0:
             return result, values
@@ -269,7 +269,7 @@ def run_cycle(
     adam = Adam(parameters.arrays(), sizes)
     for step in range(cycle.steps):
         value, gradient = function(parameters)
-        if step % LOOK == 0 and not all_finite(value):
+        if step % CHECK_EVERY == 0 and not all_finite(value):
             return
         adam.step(gradient.arrays(), cycle.step_size(step))
         if box is not None:

@@ -58,7 +58,7 @@ class NoWidth:
         return self.first
 
     def prior(self, kernel: Kernel) -> float:
-        """Return what the descent sees beside the objective."""
+        """Return what the descent adds to the objective."""
         return 0.0
 
     def gradient(self, state: Differentiable) -> tuple[np.ndarray, np.ndarray]:

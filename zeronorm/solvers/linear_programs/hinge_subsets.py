@@ -18,7 +18,7 @@ A set enters through the prices u_j alone, so one persistent HiGHS model serves 
 *which* beta are feasible does not depend on the set: every beta that was ever found bounds the
 score of every other set from below, by one inner product. As terms whose coefficient turns out to
 be zero are not counted, the bound is on the best subset of sigma: in (*) a term that gains less
-than one is left out. Best are the beta of the convex stand-in |sigma| >= sum |alpha_j| / u_j.
+than one is left out. Best are the beta of the convex relaxation |sigma| >= sum |alpha_j| / u_j.
 
 Where several alpha are best (separable data), the one with the smallest sizes counts, through a
 cost ``tie`` too small to matter otherwise: the score depends on the set, not on the way there.
@@ -118,7 +118,7 @@ class HingeSubsets:
         alpha, intercept, _ = _over_outputs(score, vectors)
         used = (np.abs(alpha) >= FREE).any(axis=0)
         alpha *= used
-        # The duals of the score's own programs bound supersets badly; one of its convex stand-in
+        # The duals of the score's own programs bound supersets badly; one of its convex relaxation
         # cuts more than all of them.
         _, _, beta = _over_outputs(relaxation, vectors[:1])
         cuts = self._cuts(beta, self.caps)
@@ -280,7 +280,7 @@ _WORKER = threading.local()
 
 
 def _programs(problem: HingeSubsets) -> tuple[list[_SubsetProgram], list[_SubsetProgram]]:
-    """Programs of the score and of its convex stand-in, one of each for every output."""
+    """Programs of the score and of its convex relaxation, one of each for every output."""
     if getattr(_WORKER, "token", None) != problem.token:
         outputs = range(problem.targets.shape[1])
         score = [_SubsetProgram(problem, k, TIE * problem.weights) for k in outputs]

@@ -1,4 +1,4 @@
-"""Hinge rounded off and ridge penalty: the stand-in that is solved while vectors are learned.
+"""Hinge rounded off and ridge penalty: the smooth surrogate that is solved while vectors move.
 
     min over v, b   1/2 |v|^2 + sum_i c_i h(1 - y_i (Phi v + b)_i)
 

@@ -1,4 +1,4 @@
-"""What a descent by batches costs: multiplications are counted, seconds follow from a trial.
+"""How long a descent by batches will take: multiplications, times the seconds of a trial step.
 
 A step of a model of m terms multiplies, for each row of its batch, vectors with features and
 coefficients with outputs, and once, whatever the batch, factors and inverts the Gram matrix of its
@@ -6,8 +6,8 @@ vectors:
 
     batch * m * (features + outputs) + m^3.
 
-How long that takes depends on the machine and the size, so that one step of the largest model is
-taken for it: small ones wait for other things, above all on a device.
+Seconds for a multiplication depend on the machine and the size, so one step of the largest model
+is timed: the time of a small one is mostly overhead, above all on a device.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ PASSES = 10
 
 
 @dataclass
-class Effort:
-    """Multiplications and seconds of descents.
+class RunTime:
+    """Multiplications and seconds of the descents of a problem.
 
     Parameters
     ----------

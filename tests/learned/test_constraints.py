@@ -14,17 +14,17 @@ from sklearn.svm import LinearSVC
 from tests.data import iris, moons, wine
 from zeronorm import SparseSVC, SparseSVR, load, save
 from zeronorm.kernels import Kernel
-from zeronorm.learned import many_rows
+from zeronorm.learned import holdout
 from zeronorm.learned.coefficients import solve_coefficients
+from zeronorm.learned.constraints import (
+    feature_ranges,
+    nearest_rows,
+    squared_distances,
+    with_vectors_on_rows,
+)
 from zeronorm.learned.descent import Scaling, descend, grow
 from zeronorm.learned.joint import Form, JointModels, Parameters
 from zeronorm.learned.kernel_sets import Rows
-from zeronorm.learned.places import (
-    feature_ranges,
-    judged_on_rows,
-    nearest_rows,
-    squared_distances,
-)
 from zeronorm.learned.stochastic import Cycle, descend_in_cycles
 
 QUICK = {"n_init": 1, "max_iter": 20, "cv": 2, "random_state": 0}
@@ -85,9 +85,9 @@ def test_free_vectors_do_leave_the_range():
 
 
 def test_by_batches(monkeypatch):
-    monkeypatch.setattr(many_rows, "MANY_ROWS", 300)
-    monkeypatch.setattr(many_rows, "SIZE_STEPS", 40)
-    monkeypatch.setattr(many_rows, "ROUNDS", ((30, 2), (30, 1)))
+    monkeypatch.setattr(holdout, "MANY_ROWS", 300)
+    monkeypatch.setattr(holdout, "SIZE_STEPS", 40)
+    monkeypatch.setattr(holdout, "ROUNDS", ((30, 2), (30, 1)))
     X, y = make_gaussian_quantiles(n_samples=400, n_features=3, n_classes=2, random_state=0)
     found = {}
     for place in ("inside", "rows"):
@@ -210,7 +210,7 @@ def test_models_are_judged_on_rows_that_they_have_learned_from():
     models, _ = box_models()
     learn = np.arange(80) % 2 == np.arange(2)[:, None]
     before = models.parameters.copy()
-    placed = judged_on_rows(models, learn)
+    placed = with_vectors_on_rows(models, learn)
     for kept, given in zip(models.parameters.arrays(), before.arrays(), strict=True):
         np.testing.assert_array_equal(kept, given)
     X = models.rows.X

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.svm import LinearSVC
 
 from zeronorm import SparseSVC
-from zeronorm.learned import final, span
+from zeronorm.learned import coordinates, final
 
 
 def wide(n, d, n_classes=2, seed=0):
@@ -31,14 +31,14 @@ def test_the_same_model_as_in_all_features(given, monkeypatch):
     model = SparseSVC(
         C=1.0, gamma="scale", metric=False, tol=1e-8, max_iter=2000, random_state=0, **given
     )
-    turned = model.fit(X, y).expansion_
+    rotated = model.fit(X, y).expansion_
     objective = model.objective_
-    monkeypatch.setattr(final, "turned", lambda training, setting: (None, training))
+    monkeypatch.setattr(final, "rotated", lambda training, widths: (None, training))
     direct = model.fit(X, y).expansion_
     assert objective == pytest.approx(model.objective_, rel=1e-6)
     fresh, _ = wide(200, 80, seed=1)
     values = direct.decision_function(fresh)
-    assert turned.decision_function(fresh) == pytest.approx(values, abs=1e-3)
+    assert rotated.decision_function(fresh) == pytest.approx(values, abs=1e-3)
 
 
 def test_vectors_and_linear_part_are_in_the_span_of_the_rows():
@@ -63,8 +63,8 @@ def test_sparse_rows_are_dense_ones(monkeypatch):
     assert not kept.linear_coef_[:, 150:].any()
     values = dense.decision_function(X)
     assert kept.decision_function(sparse.csr_matrix(X)) == pytest.approx(values, abs=1e-3)
-    monkeypatch.setattr(span, "SPAN_ENTRIES", 100)
-    assert not span.is_wide(sparse.csr_matrix(X))
+    monkeypatch.setattr(coordinates, "SPAN_ENTRIES", 100)
+    assert not coordinates.is_wide(sparse.csr_matrix(X))
 
 
 def test_a_microarray_has_a_linear_part():

@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tests.data import iris, moons
 from zeronorm import SparseLargeMarginClassifier, SparseSVC, SparseSVR
+from zeronorm.learned.convergence import Descent
 from zeronorm.learned.final import FALLING
-from zeronorm.learned.resting import Descent
 
 
 def sentences(fit):

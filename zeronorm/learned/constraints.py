@@ -4,10 +4,10 @@ Inside: each feature of a vector stays between the least and the largest of the 
 descent is one in that box: steps of L-BFGS and of Adam are cut off at its sides
 (``solvers/lbfgs.py``, ``stochastic.py``).
 
-On rows: vectors that were learned anywhere go to training rows, no row to two of them, such that
-the sum of the squared distances is least: of the learned metric, or in the space of the kernel. Of
-each of m vectors only its m nearest rows can be part of that, which makes the assignment small. All
-else then descends again with the vectors held where they are, a box without inside.
+On rows: vectors that were learned anywhere go to training rows, each to another one, such that the
+sum of the squared distances (of the learned metric, or in the space of the kernel) is least. Only
+the m nearest rows of each of the m vectors can be part of that, which makes the assignment problem
+small. All else then descends again while the vectors stay, in a box of which both sides are one.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from zeronorm.learned.descent import descend
 from zeronorm.learned.joint import JointModels
 from zeronorm.learned.kernel_sets import Rows, products_with_rows
 
-#: What the parameter may be.
-PLACES = ("free", "inside", "rows")
+#: What the parameter ``vectors`` may be.
+VECTORS = ("free", "inside", "rows")
 
-#: Steps of the coefficients of models that are judged, and the relative progress to stop at.
+#: Steps of the coefficients of models that are compared, and the relative progress to stop at.
 STEPS, TOLERANCE = 25, 1e-5
 
 
@@ -66,19 +66,19 @@ def squared_distances(models: JointModels, rows: Rows) -> np.ndarray:
 
 
 def nearest_rows(models: JointModels, source: Any) -> np.ndarray:
-    """Numbers of the rows that the vectors of one model go to, each to another one.
+    """Return the indices of the rows that the vectors of one model go to, each to another one.
 
     ``source`` are rows, or where blocks of them can be taken from.
     """
     count = models.size
-    places, distances = np.zeros((count, 0), dtype=int), np.zeros((count, 0))
+    indices, distances = np.zeros((count, 0), dtype=int), np.zeros((count, 0))
     for block in row_blocks(len(source)):
-        there = squared_distances(models, source.take(block))[0]
-        numbers = np.broadcast_to(np.arange(block.start, block.stop), there.shape)
-        places, distances = np.hstack([places, numbers]), np.hstack([distances, there])
+        found = squared_distances(models, source.take(block))[0]
+        rows = np.broadcast_to(np.arange(block.start, block.stop), found.shape)
+        indices, distances = np.hstack([indices, rows]), np.hstack([distances, found])
         kept = np.argsort(distances, axis=1, kind="stable")[:, :count]
-        places, distances = (np.take_along_axis(one, kept, 1) for one in (places, distances))
-    candidates, where = np.unique(places, return_inverse=True)
+        indices, distances = (np.take_along_axis(one, kept, 1) for one in (indices, distances))
+    candidates, where = np.unique(indices, return_inverse=True)
     # Of equal rows one is enough: another term there would add nothing.
     rows = to_numpy(source.take(candidates).dense(slice(None)))
     first, same = np.unique(rows, axis=0, return_index=True, return_inverse=True)[1:]
@@ -90,7 +90,7 @@ def nearest_rows(models: JointModels, source: Any) -> np.ndarray:
     return candidates[first[chosen[np.argsort(vectors)]]]
 
 
-def judged_on_rows(models: JointModels, learn: np.ndarray) -> JointModels:
+def with_vectors_on_rows(models: JointModels, learn: np.ndarray) -> JointModels:
     """Return models whose vectors are rows that each has learned from, coefficients solved.
 
     Parameters
@@ -124,7 +124,7 @@ def _filled(rows: np.ndarray, count: int) -> np.ndarray:
 def move_to_rows(
     models: JointModels, source: Any, *, max_steps: int, tolerance: float
 ) -> np.ndarray:
-    """Put the vectors of one model on rows, and let all else descend; the rows' numbers come back.
+    """Put the vectors of one model on rows, let all else descend, and return the rows' indices.
 
     Parameters
     ----------

@@ -1,14 +1,14 @@
-"""The choice where rows are many: settings race by mini-batches, judged by rows held back.
+"""The choice where rows are many: models learn by mini-batches, and are tested on rows held out.
 
 Cross-validation on a draw of the rows (``path.py``) says what a few terms can do. Hundreds of terms
-learn from all rows what no draw shows, so these are judged by rows that are held back:
+learn from all rows what no draw shows, so these are tested on rows that are held out, by
+successive halving:
 
 1. Models of every setting start with few terms and descend for a cycle (``stochastic.py``); those
-   with the highest errors drop out, the others descend again.
+   with the highest losses drop out, the others descend again.
 2. The best grow, to the size that is asked for, or each time to twice as many terms as long as that
    lowers the loss by a worthwhile share.
-
-3. The one that is kept descends in longer and longer cycles, until the loss on the rows held back
+3. The one that is kept descends in longer and longer cycles, until the loss on the rows held out
    no longer falls.
 
 Every cycle starts where the last one ended, so that nothing is learned twice. The coefficients are
@@ -29,14 +29,15 @@ from zeronorm.base.progress import within
 from zeronorm.base.sampling import other_rows, stratified_rows
 from zeronorm.base.training_set import TrainingRows
 from zeronorm.exceptions import LongFitWarning, warn
+from zeronorm.learned.constraints import move_to_rows
+from zeronorm.learned.coordinates import SomeRows, Units, batch_source
 from zeronorm.learned.criteria import CLASSES, Criterion
 from zeronorm.learned.descent import grown
-from zeronorm.learned.effort import Effort, announcement
 from zeronorm.learned.features import keep_features, spread_of, zero_widths
-from zeronorm.learned.folds import Part, judge
+from zeronorm.learned.folds import Part, evaluate
 from zeronorm.learned.joint import JointModels, Parameters, Used
-from zeronorm.learned.path import STEPS, TOLERANCE, Judged
-from zeronorm.learned.places import move_to_rows
+from zeronorm.learned.path import STEPS, TOLERANCE, Results
+from zeronorm.learned.run_time import RunTime, announcement
 from zeronorm.learned.scoring import Scoring, best_score
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.stochastic import (
@@ -46,9 +47,8 @@ from zeronorm.learned.stochastic import (
     Cycle,
     descend_by_batches,
 )
-from zeronorm.learned.units import SomeRows, Units, batch_source
 
-#: Rows held back: a share of all, and at most so many; dealt into parts, for standard errors.
+#: Rows held out: a share of all, and at most so many; in so many parts, for standard errors.
 HELD_SHARE, HELD_ROWS, PARTS = 0.1, 5_000, 5
 
 #: Rows on which vectors are chosen and coefficients begin.
@@ -83,7 +83,7 @@ def needs_batches(training: TrainingRows, size: int) -> bool:
 
 @dataclass
 class Finished:
-    """The model that was kept: parameters, values on the rows held back, features, steps."""
+    """The model that was kept: parameters, values on the rows held out, features, steps."""
 
     parameters: Parameters
     values: np.ndarray
@@ -91,8 +91,8 @@ class Finished:
     steps: int
 
 
-class Race:
-    """Models of several settings that learn from all rows but those held back.
+class HoldoutSearch:
+    """A search among settings whose models learn from all rows but those held out.
 
     Parameters
     ----------
@@ -107,13 +107,13 @@ class Race:
     dtype : dtype
         Precision to learn with.
     criterion : Criterion
-        What models are judged by.
+        What models are compared by.
     scoring : Scoring, optional
-        A score to judge by instead of its loss.
+        A score to choose by instead of its loss.
     max_steps : int
         Most steps of the model that is kept.
     clock : callable
-        Tells the time, for the announcement of a race that will take long.
+        Tells the time, for the announcement of a fit that will take long.
     """
 
     def __init__(
@@ -134,18 +134,18 @@ class Race:
         count = min(HELD_ROWS, int(HELD_SHARE * n_rows))
         held = stratified_rows(training.codes, count, random, least=1)
         source = batch_source(training, units, dtype)
-        self.learn = other_rows(n_rows, held)
-        self.source, self.codes = SomeRows(source, self.learn), training.codes[self.learn]
+        self.train = other_rows(n_rows, held)
+        self.source, self.codes = SomeRows(source, self.train), training.codes[self.train]
         turn = random.permutation(len(held)) % PARTS
         masks = turn == np.arange(PARTS)[:, None]
         held_cost, codes = training.cost[held], training.codes[held]
         self.held = Part(source.take(held), codes, held_cost, masks, criterion)
-        self.cost = as_on(training.cost[self.learn], self.held.rows.like)
+        self.cost = as_on(training.cost[self.train], self.held.rows.like)
         self.scoring = None if scoring is None else scoring.take(held)
-        self.settings, self.judged = settings, Judged(best_score=best_score(scoring))
+        self.settings, self.results = settings, Results(best_score=best_score(scoring))
         self.states: dict[Setting, Parameters] = {}
         self.max_steps = max_steps
-        self.effort = Effort(len(self.learn), training.data.shape[1], self.n_outputs, clock)
+        self.run_time = RunTime(len(self.train), training.data.shape[1], self.n_outputs, clock)
 
     @property
     def n_outputs(self) -> int:
@@ -157,7 +157,7 @@ class Race:
         return max(terms, 2 * self.n_outputs)
 
     def held_out(self) -> tuple[np.ndarray, np.ndarray]:
-        """Truth and weights of the rows that models are judged by."""
+        """Truth and weights of the rows held out."""
         return to_numpy(self.held.truth), self.held.weight
 
     def advance(self, settings: list[Setting], size: int, steps: int, update: Any) -> None:
@@ -170,18 +170,18 @@ class Race:
             parameters = self._grown(problem, group, terms)
             cycle = Cycle(steps)
             parameters = descend_by_batches(problem, parameters, cycle, self.random, report)
-            error, loss, scores = self._judged(problem, parameters)
+            error, loss, scores = self._evaluate(problem, parameters)
             for k, setting in enumerate(group):
                 self.states[setting] = own = parameters.take(np.array([k]))
                 values = [scores[k, :, :].T]
-                self.judged.add(setting, size, error[k], loss[k], values, own)
+                self.results.add(setting, size, error[k], loss[k], values, own)
 
     def _standing(self, size: int) -> str:
-        """Where things stand, in words."""
-        if not self.judged.sizes:
+        """Size and lowest loss so far, in words."""
+        if not self.results.sizes:
             return f"{size} terms"
-        best = min(range(len(self.judged.sizes)), key=self.judged.mean_loss)
-        error, loss = self.judged.mean[best], self.judged.mean_loss(best)
+        best = min(range(len(self.results.sizes)), key=self.results.mean_loss)
+        error, loss = self.results.mean[best], self.results.mean_loss(best)
         return f"{size} terms, lowest error {error:.4f}, loss {loss:.4f} on rows held back"
 
     def problem(self, group: list[Setting]) -> BatchProblem:
@@ -207,29 +207,29 @@ class Race:
         models = grown(problem, start, some, self.codes, terms, self.random)
         return models.parameters
 
-    def _judged(
+    def _evaluate(
         self, problem: BatchProblem, parameters: Parameters
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Errors, losses and scores of models on the rows held back."""
+        """Errors, losses and scores of models on the rows held out."""
         rows = self.held.rows
         cost = np.ones((len(problem.Cs), len(rows)))
         gammas, used = problem.gammas, problem.used
         models = JointModels(rows, problem.form, cost, gammas, parameters, used)
-        return judge(models, self.held, self.scoring)
+        return evaluate(models, self.held, self.scoring)
 
     def best(self, size: int, count: int) -> list[Setting]:
         """Return the settings with the lowest losses of a size, the best of each form first.
 
         A metric is learned slowly, and ahead only in the end.
         """
-        indices = [i for i, one in enumerate(self.judged.sizes) if one == size]
-        ranked = [self.judged.settings[i] for i in sorted(indices, key=self.judged.mean_loss)]
+        indices = [i for i, one in enumerate(self.results.sizes) if one == size]
+        ranked = [self.results.settings[i] for i in sorted(indices, key=self.results.mean_loss)]
         of_each_form = {setting.form: setting for setting in reversed(ranked)}
         first = [setting for setting in ranked if of_each_form[setting.form] == setting]
         return list(dict.fromkeys((*first, *ranked)))[:count]
 
     def of_size(self, size: int, update: Callable[[float, str], Any]) -> int:
-        """Choose a setting for a given size; the index among what was judged."""
+        """Choose a setting for a given size; its index among the results is returned."""
         first = min(size, self.first_size(FIRST_TERMS))
         settings = [one for one in self.settings if not one.linear or self.n_outputs <= first // 2]
         settings = settings or self.settings
@@ -240,10 +240,10 @@ class Race:
         if len(settings) == 1 or size > first:
             self.announce([size])
             self.advance(settings, size, SIZE_STEPS, within(update, 0.6, 0.4))
-        return self.judged.best[size][0]
+        return self.results.best[size][0]
 
     def of_any_size(self, most: int, update: Callable[[float, str], Any]) -> int:
-        """Choose a setting and a size; the index among what was judged."""
+        """Choose a setting and a size; their index among the results is returned."""
         size = min(most, self.first_size(FEWEST_TERMS))
         kept = self.of_size(size, within(update, 0.0, 0.3))
         settings, share, gain = self.best(size, ROUNDS[-1][1]), 0.3, 1.0
@@ -256,8 +256,8 @@ class Race:
             part = 0.5 * (1.0 - share)
             self.advance(settings, size, SIZE_STEPS, within(update, share, part))
             share += part
-            last = self.judged.best[size][0]
-            gain = _share(self.judged.mean_loss(kept), self.judged.mean_loss(last))
+            last = self.results.best[size][0]
+            gain = _share(self.results.mean_loss(kept), self.results.mean_loss(last))
             if gain >= wanted:
                 kept = last
         return kept
@@ -266,10 +266,12 @@ class Race:
         """Warn if models of these sizes, and the last of them to its end, will take long."""
         if not sizes:
             return
-        effort, most = self.effort, sizes[-1]
-        work = ROUNDS[-1][1] * sum(effort.of_steps(size, SIZE_STEPS, BATCH) for size in sizes)
-        work += effort.of_steps(most, self.max_steps, LARGE_BATCH) + effort.of_coefficients(most)
-        problem, rows = self.problem(self.settings[:1]), np.arange(min(BATCH, len(self.learn)))
+        run_time, most = self.run_time, sizes[-1]
+        work = ROUNDS[-1][1] * sum(run_time.of_steps(size, SIZE_STEPS, BATCH) for size in sizes)
+        work += run_time.of_steps(most, self.max_steps, LARGE_BATCH) + run_time.of_coefficients(
+            most
+        )
+        problem, rows = self.problem(self.settings[:1]), np.arange(min(BATCH, len(self.train)))
         start = Parameters.nothing(1, self.source.take(rows), problem.form)
         start.vectors = self.source.take(rows[:most]).dense(slice(None))[None, :, :]
         start.weights = zeros((1, start.vectors.shape[1], self.n_outputs), start.vectors)
@@ -278,17 +280,17 @@ class Race:
             value, _ = problem.on_rows(rows, start).function(start, np.arange(1))
             to_numpy(value)  # a device has done it only then
 
-        one = effort.of_steps(start.vectors.shape[1], 1, len(rows))
-        seconds = effort.seconds(work, step, one)
+        one = run_time.of_steps(start.vectors.shape[1], 1, len(rows))
+        seconds = run_time.seconds(work, step, one)
         if sentence := announcement(seconds, most, len(self.training.codes)):
             warn(sentence, LongFitWarning)
 
     def finish(self, kept: int, max_features: int | None, update: Any) -> Finished:
         """Let the model that is kept descend, in longer and longer cycles, while that helps."""
-        setting, size = self.judged.settings[kept], self.judged.sizes[kept]
+        setting, size = self.results.settings[kept], self.results.sizes[kept]
         problem, max_steps = self.problem([setting]), self.max_steps
-        _, (values,), parameters = self.judged.best[size]
-        error, loss = self.judged.mean[kept], self.judged.mean_loss(kept)
+        _, (values,), parameters = self.results.best[size]
+        error, loss = self.results.mean[kept], self.results.mean_loss(kept)
         used, parameters = self._features(problem, parameters, setting, max_features)
         if used is not None:
             problem.used, loss = used, np.inf  # with fewer features, it is another model
@@ -299,17 +301,17 @@ class Race:
             inner = within(update, taken / max_steps, steps / max_steps, text)
             cycle = Cycle(steps, LARGE_BATCH)
             moved = descend_by_batches(problem, parameters, cycle, self.random, inner)
-            errors, losses, scores = self._judged(problem, moved)
+            errors, losses, scores = self._evaluate(problem, moved)
             gain, taken, steps = _share(loss, losses.mean()), taken + steps, 2 * steps
             if gain > 0.0:
                 error, loss = errors.mean(), losses.mean()
                 parameters, values = moved, scores[0, :, :].T
         if self.training.ends_on_rows:
-            some = stratified_rows(self.training.codes[self.learn], FEATURE_ROWS, self.random)
+            some = stratified_rows(self.training.codes[self.train], FEATURE_ROWS, self.random)
             models = problem.on_rows(some, parameters)
             move_to_rows(models, self.source, max_steps=STEPS, tolerance=TOLERANCE)
             parameters = models.parameters
-            values = self._judged(problem, parameters)[2][0, :, :].T
+            values = self._evaluate(problem, parameters)[2][0, :, :].T
         return Finished(parameters, values, problem.used, taken)
 
     def _features(

@@ -1,11 +1,11 @@
-"""When a descent that was cut short is worth a warning: where the model suffers.
+"""When a descent that was stopped before it converged is worth a warning.
 
 Learned vectors move on by a little for a long time, most of all with a large C where every row is
 right already: the objective falls by a share of next to nothing. That alone is a note in the
 history. The objective over the sum of the costs is about the mean loss of a row, which has a unit:
-a row on the boundary has a hinge of one, a target at one spread of all a squared loss of a half. If
-as many steps again as a stage of the descent has, each as good as the last ones, would lower that
-mean loss by more than a hundredth, the model is warned of.
+a row on the boundary has a hinge of one, a target at one standard deviation a squared loss of a
+half. The model is warned of if as many more steps as a stage of the descent has, each as good as
+the last ones, would lower that mean loss by more than a hundredth.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HISTORY = ("terms", "rows", "objective", "fall")
 
 @dataclass
 class Descent:
-    """How a descent went: steps, the mean relative progress of the last few, whether cut short.
+    """How a descent went: steps, mean relative progress of the last few, whether it was cut short.
 
     ``mean_loss`` is the objective over the sum of the costs; None where there is no such thing.
     """

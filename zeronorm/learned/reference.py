@@ -1,0 +1,93 @@
+"""A convex reference for the choice: the SVM in the span of some landmarks.
+
+Its cross-validated error is about that of the full SVM, and its support vectors about as many: the
+first says what error can be had, the second how many terms a model may have at most.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from zeronorm.arrays import zeros
+from zeronorm.kernels import Kernel
+from zeronorm.learned.coefficients import solve_coefficients
+from zeronorm.learned.coordinates import Units
+from zeronorm.learned.criteria import CLASSES, Criterion
+from zeronorm.learned.folds import Folds
+from zeronorm.learned.joint import Form, JointModels, Parameters
+from zeronorm.learned.losses import SQUARED_HINGE, RowLoss
+from zeronorm.learned.path import Results
+from zeronorm.learned.settings import Setting
+
+#: Landmarks, and most steps of the coefficients.
+LANDMARKS, LANDMARK_STEPS = 100, 25
+
+#: Standard errors, of the difference, by which a choice must be above the reference to be doubtful;
+#: and the least difference.
+CLEARLY, FAR = 3.0, 0.01
+
+
+def cross_validate_landmarks(
+    folds: Folds,
+    units: Units,
+    Cs: list[float],
+    kernels: list[Kernel],
+    n_jobs: int | None,
+    loss: RowLoss = SQUARED_HINGE,
+) -> tuple[Results, float]:
+    """Cross-validate the reference for every pair of a C and a kernel.
+
+    The other number is the share of rows that are support vectors of the best.
+    """
+    found = Parallel(n_jobs=folds.workers(n_jobs))(
+        delayed(_evaluate_landmarks)(folds, units.gamma(kernel), kernel, Cs, loss)
+        for kernel in kernels
+    )
+    results = Results()
+    active = []
+    for kernel, of_kernel in zip(kernels, found, strict=True):
+        for C, error, mean_loss, share in of_kernel:
+            results.add(Setting(C, kernel), 0, error, mean_loss)
+            active.append(share)
+    return results, active[min(range(len(active)), key=results.mean_loss)]
+
+
+def _evaluate_landmarks(
+    folds: Folds, gamma: float, kernel: Kernel, Cs: list[float], loss: RowLoss
+) -> list[tuple[float, np.ndarray, np.ndarray, float]]:
+    """Evaluate the SVM in the span of some landmarks, for growing C."""
+    form = Form(kernel.with_gamma(1.0), loss=loss)
+    folds = folds.seen_by(form)
+    rows = folds.shared.rows
+    count = min(LANDMARKS, int(folds.train.sum(axis=1).min()))
+    landmarks = folds.all_candidates(count)
+    start = Parameters.nothing(len(folds), rows, form)
+    start.vectors = landmarks
+    start.weights = zeros((len(folds), count, rows.n_outputs), rows.like)
+    found = []
+    for C in Cs:
+        gammas = np.full(len(folds), gamma)
+        models = JointModels(rows, form, folds.costs([C]), gammas, start)
+        solve_coefficients(models, max_steps=LANDMARK_STEPS, tolerance=1e-4)
+        error, mean_loss, _ = folds.evaluate(models)
+        found.append((C, error, mean_loss, folds.active_rows(models)))
+        start = models.parameters
+    return found
+
+
+def far_behind(
+    results: Results, kept: int, reference: Results, criterion: Criterion = CLASSES
+) -> str | None:
+    """Return a sentence if the model that was chosen is far behind the reference, fold by fold."""
+    best = min(range(len(reference.errors)), key=reference.mean_loss)
+    difference = np.array(results.errors[kept]) - np.array(reference.errors[best])
+    if difference.mean() <= FAR or results.within(CLEARLY, difference):
+        return None
+    error, rival = criterion.words
+    return (
+        f"Few terms do not do here: with {results.sizes[kept]} of them the cross-validated {error} "
+        f"is {100 * results.mean[kept]:.1f} %, that of an SVM in the span of {LANDMARKS} training "
+        f"rows {100 * reference.mean[best]:.1f} %. Try rule='best', a larger n_terms, or an "
+        f"{rival}."
+    )
