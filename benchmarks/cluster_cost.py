@@ -1,4 +1,4 @@
-"""The constants of ``zeronorm/dask/cost.py``, measured here: ``python -m benchmarks.cluster_cost``.
+"""The constants of ``cluster_model.py``, measured here: ``python -m benchmarks.cluster_cost``.
 
 No study of RESULTS.md: what it prints goes into docs/scaling.md, with the date and the machine.
 Times of rows are those of the processor, so that a machine that is shared does not spoil them.
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
+from benchmarks.cluster_model import Work
 from zeronorm import SparseSVC
-from zeronorm.dask.cost import Work
 from zeronorm.dask.passes import summed
 from zeronorm.dask.rows import BlockProblem, ClassRows
 from zeronorm.learned.coordinates import Units

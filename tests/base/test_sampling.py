@@ -4,10 +4,10 @@ import pytest
 from zeronorm.base.labels import class_codes
 from zeronorm.base.sampling import (
     MANY_ROWS,
-    deal_rows,
     other_rows,
     renumbered,
     shuffled_rows,
+    stratified_blocks,
     stratified_rows,
 )
 
@@ -48,7 +48,7 @@ def test_the_source_decides():
 @pytest.mark.parametrize("n_blocks", [1, 2, 7, 100])
 def test_blocks_hold_every_row_once_and_every_class_evenly(sizes, n_blocks):
     codes = np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes))
-    blocks = deal_rows(codes, n_blocks, np.random.RandomState(0))
+    blocks = stratified_blocks(codes, n_blocks, np.random.RandomState(0))
     assert len(blocks) == n_blocks
     np.testing.assert_array_equal(np.sort(np.concatenate(blocks)), np.arange(100))
     assert all((np.diff(block) > 0).all() for block in blocks)
@@ -61,7 +61,7 @@ def test_blocks_hold_every_row_once_and_every_class_evenly(sizes, n_blocks):
 def test_the_source_decides_the_blocks():
     codes = np.repeat([0, 1], 50)
     deals = [
-        [block.tolist() for block in deal_rows(codes, 4, np.random.RandomState(seed))]
+        [block.tolist() for block in stratified_blocks(codes, 4, np.random.RandomState(seed))]
         for seed in (0, 0, 1)
     ]
     assert deals[0] == deals[1] != deals[2]

@@ -12,7 +12,6 @@ from sklearn.svm import SVC
 from tests.data import contradictory, iris, moons, noisy
 from zeronorm import ReducedSVC, SparseLargeMarginClassifier, ZeroNormSVC
 from zeronorm.learned import learner as learned_vectors
-from zeronorm.learned import many_terms
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -168,8 +167,8 @@ def test_many_vectors_are_moved_by_batches(monkeypatch, learn_gamma, init):
     X, y = moons(400)
     given = {"C": 10.0, "gamma": 4.0, "learn_gamma": learn_gamma, "init": init, "max_iter": 20}
     few_at_once = learner(12, **given).fit(X, y)
-    monkeypatch.setattr(many_terms, "MANY_TERMS", 12)
-    monkeypatch.setattr(many_terms, "SOME_ROWS", 200)
+    monkeypatch.setattr(learned_vectors, "MANY_TERMS", 12)
+    monkeypatch.setattr(learned_vectors, "SOME_ROWS", 200)
     model, again = (learner(12, **given).fit(X, y) for _ in range(2))
     np.testing.assert_array_equal(model.support_vectors_, again.support_vectors_)
     assert model.history_["rows"].tolist() == [400]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from zeronorm.export import to_c
-from zeronorm.export.c_arrays import c_text
+from zeronorm.export.c_form import c_text
 
 FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic")
 

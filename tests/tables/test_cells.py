@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from zeronorm.tables.bad_cells import BadCells
-from zeronorm.tables.cells import PLAIN, NumberForm, form_from_dict
+from zeronorm.tables.cells import PLAIN, BadCells, NumberForm, form_from_dict
 from zeronorm.tables.dates import PARTS, DatePart, days_of
 from zeronorm.tables.reading import Column, infer_columns, to_matrix
 from zeronorm.tables.table import Table, TableError

@@ -13,8 +13,7 @@ from zeronorm.decisions import Classes
 from zeronorm.kernels import Kernel
 from zeronorm.model import Model
 from zeronorm.tables import records
-from zeronorm.tables.bad_cells import BadCells
-from zeronorm.tables.cells import NumberForm
+from zeronorm.tables.cells import BadCells, NumberForm
 from zeronorm.tables.dates import DatePart
 from zeronorm.tables.model import TableEncoder, TableModel, check_output, save_text
 from zeronorm.tables.reading import (

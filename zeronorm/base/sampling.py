@@ -89,7 +89,9 @@ def shuffled_rows(n_rows: int, count: int, random: np.random.RandomState) -> np.
     return random.permutation(sample_without_replacement(n_rows, count, random_state=random))
 
 
-def deal_rows(codes: np.ndarray, n_blocks: int, random: np.random.RandomState) -> list[np.ndarray]:
+def stratified_blocks(
+    codes: np.ndarray, n_blocks: int, random: np.random.RandomState
+) -> list[np.ndarray]:
     """Split all rows into blocks of nearly equal size, each class spread over them evenly.
 
     Parameters
@@ -114,9 +116,9 @@ def deal_rows(codes: np.ndarray, n_blocks: int, random: np.random.RandomState) -
 def stratified_folds(
     codes: np.ndarray, count: int, random: np.random.RandomState
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Split the rows into folds to learn from and to judge by; every class is learned in each.
+    """Split the rows into training and test rows of each fold; every class is learned in each.
 
-    A class of one row is learned in every fold, and judged in none.
+    A class of one row is learned in every fold, and tested in none.
 
     Parameters
     ----------
@@ -125,24 +127,24 @@ def stratified_folds(
     count : int
         How many folds; fewer if the smallest class of several rows has fewer.
     random : RandomState
-        Deals the rows out.
+        Shuffles the rows.
 
     Yields
     ------
-    learn, judge : ndarray
+    train, test : ndarray
         Sorted indices.
     """
     sizes = np.bincount(codes)
-    dealt = np.flatnonzero(sizes[codes] > 1)
+    divided = np.flatnonzero(sizes[codes] > 1)
     count = min(count, int(np.min(sizes[sizes > 1], initial=count)))
-    if len(dealt) == 0:
+    if len(divided) == 0:
         raise ValueError(
             "No class has more than one row, which leaves nothing to cross-validate with; "
             "set n_terms, C and gamma to numbers."
         )
-    for block in deal_rows(codes[dealt], count, random):
-        judge = dealt[block]
-        yield other_rows(len(codes), judge), judge
+    for block in stratified_blocks(codes[divided], count, random):
+        test = divided[block]
+        yield other_rows(len(codes), test), test
 
 
 def resampled_rows(codes: np.ndarray, random: np.random.RandomState) -> np.ndarray:
@@ -170,11 +172,11 @@ def splits_among(splits: Any, rows: np.ndarray) -> list[tuple[np.ndarray, np.nda
     Parameters
     ----------
     splits : iterable of pairs
-        Rows to learn from, and to judge by.
+        Training and test rows.
     rows : ndarray of int
         Numbers of the rows that count.
     """
-    return [(_among(rows, learn), _among(rows, judge)) for learn, judge in splits]
+    return [(_among(rows, train), _among(rows, test)) for train, test in splits]
 
 
 def _among(rows: np.ndarray, chosen: Any) -> np.ndarray:

@@ -73,8 +73,8 @@ class TargetUnits:
 
     def rows(self, training: NumericRows) -> NumericRows:
         """Return training rows with targets in these units."""
-        everywhere = training.everywhere and training.everywhere.in_units(self)
-        return replace(training, targets=self.numbers(training.targets), everywhere=everywhere)
+        full_data = training.full_data and training.full_data.in_units(self)
+        return replace(training, targets=self.numbers(training.targets), full_data=full_data)
 
 
 def _middle_and_spread(

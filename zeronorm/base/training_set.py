@@ -1,4 +1,4 @@
-"""What a classifier hands to its solver, and what comes back."""
+"""What an estimator gives to its solver, and what the solver returns."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class TrainingRows:
 
     Rows without weight are gone; ``rows`` are the indices of the others and ``data`` what they
     hold. ``codes`` are class numbers, ``targets`` labels as -1/+1 columns (one for two classes,
-    one per class beyond), ``cost`` is C times the weights. ``everywhere`` are all rows, where these
-    are a sample with costs rescaled to all of them (``dask/rows.py``): coefficients are solved on
-    those. ``box``, least and largest value of each feature, is what learned vectors must stay in;
+    one per class beyond), ``cost`` is C times the weights. ``full_data`` are all rows, where these
+    are a sample with costs rescaled to them (``dask/rows.py``): coefficients are solved on those.
+    ``box``, least and largest value of each feature, is what learned vectors must stay in;
     ``ends_on_rows`` says that they must be rows.
     """
 
@@ -41,14 +41,14 @@ class TrainingRows:
     targets: np.ndarray
     cost: np.ndarray
     kernel: Kernel
-    everywhere: Any = None
+    full_data: Any = None
     box: tuple[np.ndarray, np.ndarray] | None = None
     ends_on_rows: bool = False
 
     @property
     def n_all(self) -> int:
         """Number of all rows, of which these may be a sample."""
-        return len(self.codes) if self.everywhere is None else self.everywhere.n_rows
+        return len(self.codes) if self.full_data is None else self.full_data.n_rows
 
     @property
     def output_cost(self) -> np.ndarray:
@@ -87,7 +87,7 @@ class TrainingRows:
             codes=self.codes[indices],
             targets=self.targets[indices],
             cost=self.cost[indices],
-            everywhere=None,
+            full_data=None,
         )
 
     def sample(self, indices: np.ndarray) -> TrainingRows:

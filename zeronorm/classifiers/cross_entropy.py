@@ -27,7 +27,7 @@ from sklearn.utils import check_random_state, get_tags
 from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.progress import progress_bar
-from zeronorm.base.sampling import deal_rows, stratified_rows
+from zeronorm.base.sampling import stratified_blocks, stratified_rows
 from zeronorm.base.training_set import (
     ChosenTerms,
     Learned,
@@ -42,7 +42,7 @@ from zeronorm.solvers.cross_entropy.search import Minimum, best_set
 from zeronorm.solvers.linear_programs.hinge_lp import one_norm_support
 from zeronorm.solvers.linear_programs.hinge_subsets import HingeSubsets
 
-#: Beyond so many rows, candidates come from blocks of that size, and sets are judged on a sample.
+#: Beyond so many rows, candidates come from blocks of that size, and sets are scored on a sample.
 BLOCK_ROWS = 1000
 
 #: Vectors of a given classifier beyond this many are first thinned out by a one-norm machine.
@@ -56,10 +56,9 @@ ROOM = 10.0
 class CrossEntropySVC(SparseKernelClassifier):
     """Support vector classifier whose terms are found by a cross-entropy search.
 
-    Minimises the number of terms plus C Σ hinge itself, not a convex relaxation: a random search
-    over sets of vectors, each scored by a linear program. The result is never worse in this
-    objective than the one-norm machine's support vectors, or the given classifier's, that it starts
-    from.
+    Minimises the number of terms plus C Σ hinge itself, no convex relaxation: a random search over
+    sets of vectors, each scored by a linear program. The result is never worse in this objective
+    than the one-norm machine's support vectors, or the given classifier's, that it starts from.
 
     Parameters
     ----------
@@ -152,7 +151,7 @@ class CrossEntropySVC(SparseKernelClassifier):
 
     Notes
     -----
-    Beyond 1000 rows sets are judged on a sample of 1000, classes in proportion and costs scaled
+    Beyond 1000 rows sets are scored on a sample of 1000, classes in proportion and costs scaled
     up; the best set and the one it started from are then compared, and solved, on all rows.
 
     As α ≤ C with ``signs="label"``, a small C asks for many terms of small weight.
@@ -241,7 +240,7 @@ class CrossEntropySVC(SparseKernelClassifier):
         if n_rows <= BLOCK_ROWS:
             return self._distinct(training, np.arange(n_rows))
         random = check_random_state(self.random_state)
-        blocks = deal_rows(training.codes, -(-n_rows // BLOCK_ROWS), random)
+        blocks = stratified_blocks(training.codes, -(-n_rows // BLOCK_ROWS), random)
         supports = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(self._block_support)(training, block) for block in blocks
         )
@@ -282,20 +281,21 @@ class CrossEntropySVC(SparseKernelClassifier):
             return HingeSubsets(*data, None if signs is None else signs[columns])
 
         found, best = self._search(subsets_of(columns, rows, cost), random.randint(2**31 - 1))
-        rivals = [columns[best]]
+        sets = [columns[best]]
         if len(rows) < len(problem.cost):
-            rivals.append(columns)
+            sets.append(columns)
         if problem.indices is None and len(columns) < problem.values.shape[1]:
-            rivals.append(np.arange(problem.values.shape[1]))
+            sets.append(np.arange(problem.values.shape[1]))
         names = {"best": "objective", "ones": "terms"}
         history = {names.get(key, key): np.array(v) for key, v in found.history.items()}
         fits = []
-        for rival in rivals:
-            score = subsets_of(rival, slice(None), problem.cost)
-            coef, intercept, loss, gap = score.coefficients(np.ones(len(rival), dtype=bool))
+        for members in sets:
+            score = subsets_of(members, slice(None), problem.cost)
+            coef, intercept, loss, gap = score.coefficients(np.ones(len(members), dtype=bool))
             used = np.flatnonzero(coef.any(axis=1))
+            terms, objective = (members[used], coef[used], intercept), len(used) + loss
             record = found.rounds, history, self._warning(found, gap)
-            fits.append(ChosenTerms(rival[used], coef[used], intercept, len(used) + loss, *record))
+            fits.append(ChosenTerms(*terms, objective, *record))
         self.n_candidates_ = len(columns)
         return min(fits, key=lambda fit: fit.objective)
 

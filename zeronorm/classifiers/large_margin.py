@@ -9,7 +9,7 @@ local minima. The default start grows the set vector by vector, each of the larg
 and moves all of them now and then; class-wise k-means centres end at about the same objective. With
 many rows the vectors are learned on samples that grow, each starting from the last, and only the
 coefficients of the final vectors are solved on all rows. Hundreds of vectors are moved by
-mini-batches of all rows (``learned/many_terms.py``). That solution has a duality gap; the place
+mini-batches of all rows (``learned/learner.py``). That solution has a duality gap; the place
 of the vectors has none, the problem not being convex.
 """
 

@@ -91,7 +91,7 @@ class OnDask(LearnedMachine):
             client, blocks, facts = self.__dict__.pop("_source")
             training = found[0] if isinstance(found, tuple) else found
             coding = self._coding(found, facts)
-            training.everywhere = AllRows(client, blocks, facts.n_rows, coding)
+            training.full_data = AllRows(client, blocks, facts.n_rows, coding)
         return found
 
     def _store_learned(self, learned: Learned) -> None:
@@ -197,11 +197,11 @@ class OnDask(LearnedMachine):
                 axes["new_axis"] = 2
             meta = np.empty((0,) * (1 + len(shape)), dtype)
             call = {"method": method, "shape": shape, "dtype_": dtype, "options": options}
-            return X.map_blocks(_judged, model, dtype=dtype, meta=meta, **axes, **call)
-        judge = dask.delayed(_judged, pure=False, traverse=False)
+            return X.map_blocks(_applied, model, dtype=dtype, meta=meta, **axes, **call)
+        apply = dask.delayed(_applied, pure=False, traverse=False)
         parts = [
             da.from_delayed(
-                judge(part, model, method, shape, dtype, options), (math.nan, *shape), dtype
+                apply(part, model, method, shape, dtype, options), (math.nan, *shape), dtype
             )
             for part in X.to_delayed()
         ]
@@ -214,7 +214,7 @@ def _as_array(name: str, part: Any) -> Any:
     return part if is_array(part) else part.to_dask_array()
 
 
-def _judged(
+def _applied(
     X: Any, model: Any, method: str, shape: tuple[int, ...], dtype_: Any, options: dict[str, Any]
 ) -> np.ndarray:
     """Return what a model says of a block: the second thing of what there are options for."""

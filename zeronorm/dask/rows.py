@@ -2,7 +2,7 @@
 
 Vectors are learned from a sample that is drawn across all blocks: of every class in proportion, and
 its fair share at least (``base/sampling.py``). Which rows these are does not depend on how blocks
-are cut. Each counts for as many as it stands for. The coefficients are solved on every row
+are cut. Its cost is rescaled to all rows. The coefficients are solved on every row
 (``learned/certificate.py``); what that takes are sums over the blocks (``passes.py``), and on a
 block they are those of rows in memory (``learned/coefficients.py``).
 """

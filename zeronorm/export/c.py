@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from zeronorm.export import c_code as code
-from zeronorm.export.c_arrays import Arrays, comment_text
 from zeronorm.export.c_decision import decision_parts
-from zeronorm.export.c_form import Form
+from zeronorm.export.c_form import Arrays, Form, comment_text
 from zeronorm.export.c_function import feature_parts, output_parts
 from zeronorm.export.description import Description, Lookup
 from zeronorm.export.measured import feature_sizes, measured_error

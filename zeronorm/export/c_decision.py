@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from zeronorm.export import c_decision_code as code
-from zeronorm.export.c_arrays import Arrays
-from zeronorm.export.c_form import Form
+from zeronorm.export.c_form import Arrays, Form
 from zeronorm.export.description import Description
 from zeronorm.export.normal import tail_polynomial
 from zeronorm.links import Calibration

@@ -7,8 +7,7 @@ import re
 import numpy as np
 
 from zeronorm.export import c_code as code
-from zeronorm.export.c_arrays import Arrays
-from zeronorm.export.c_form import Form
+from zeronorm.export.c_form import Arrays, Form
 from zeronorm.export.description import Description, Function, Lookup, Number
 from zeronorm.export.quantised import FAR, MOST, Quantised, halves, power_and_shift
 

@@ -225,7 +225,7 @@ def solve_coefficients(models: JointModels, *, max_steps: int, tolerance: float)
 
 
 def certify(
-    models: JointModels, tolerance: float, everywhere: RowSums | None = None
+    models: JointModels, tolerance: float, full_data: RowSums | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Solve the coefficients to a relative gap, and return objectives and the gaps reached.
 
@@ -235,7 +235,7 @@ def certify(
         The models; they have the solution afterwards.
     tolerance : float
         Gap that is enough, as a share of the objective.
-    everywhere : RowSums, optional
+    full_data : RowSums, optional
         All rows, where those of the models are a sample: the solution on the sample is where that
         on all begins.
     """
@@ -243,8 +243,8 @@ def certify(
     if problem.kept is not None:  # else each of its steps would make the features again
         problem.descend(STEPS, 0.0)
     point, models.values, gap = solve(problem, problem.point(), tolerance)
-    if everywhere is not None:
-        there, models.values, gap = solve(everywhere, to_numpy(point), tolerance)
+    if full_data is not None:
+        there, models.values, gap = solve(full_data, to_numpy(point), tolerance)
         point = as_on(there, point)
     problem.accept(point)
     return models.values, gap

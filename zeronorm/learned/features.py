@@ -121,5 +121,5 @@ def _everything(models: JointModels) -> Used:
 
 
 def _with(models: JointModels, parameters: Parameters, used: Used) -> JointModels:
-    own = Parameters(*(copied(array) for array in parameters.arrays()))
-    return JointModels(models.rows, models.form, models.cost, models.gamma, own, used)
+    own = models.rows, models.form, models.cost, models.gamma
+    return JointModels(*own, parameters.copy(), used)

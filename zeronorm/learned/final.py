@@ -216,10 +216,10 @@ class _Fit:
         costs = self.setting.C * self.training.cost[None]
         gammas = np.array([self.gamma])
         final = JointModels(source, self.setting.form, costs, gammas, exact, used)
-        everywhere = self.training.everywhere
-        if everywhere is not None:
-            everywhere = everywhere.of_models(final, self.units, self.setting.C)
-        value, gap = certify(final, tol, everywhere)
+        full_data = self.training.full_data
+        if full_data is not None:
+            full_data = full_data.of_models(final, self.units, self.setting.C)
+        value, gap = certify(final, tol, full_data)
         objective = float(value[0])
         self.record(final.size, self.training.n_all, objective)
         expansion = self.units.expansion(final, 0, objective)

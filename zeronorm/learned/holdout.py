@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.arrays import as_on, namespace, to_numpy, zeros
+from zeronorm.arrays import as_on, to_numpy, zeros
 from zeronorm.base.progress import within
 from zeronorm.base.sampling import other_rows, stratified_rows
 from zeronorm.base.training_set import TrainingRows
@@ -199,13 +199,8 @@ class HoldoutSearch:
     def _grown(self, problem: BatchProblem, group: list[Setting], terms: int) -> Parameters:
         """Parameters of the models with so many terms, coefficients solved roughly."""
         some = stratified_rows(self.codes, START_ROWS, self.random)
-        known = [self.states[setting].arrays() for setting in group if setting in self.states]
-        start = None
-        if known:
-            xp = namespace(known[0][0])
-            start = Parameters(*(xp.concat(arrays, axis=0) for arrays in zip(*known, strict=True)))
-        models = grown(problem, start, some, self.codes, terms, self.random)
-        return models.parameters
+        start = Parameters.joined([self.states[one] for one in group if one in self.states])
+        return grown(problem, start, some, self.codes, terms, self.random).parameters
 
     def _evaluate(
         self, problem: BatchProblem, parameters: Parameters

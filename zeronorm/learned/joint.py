@@ -101,6 +101,14 @@ class Parameters:
         shapes = (0, d), (0, outputs), (outputs,), linear, (form.widths,)
         return cls(*(zeros((n_models, *shape), rows.like) for shape in shapes))
 
+    @classmethod
+    def joined(cls, parts: list[Parameters]) -> Parameters | None:
+        """Return the models of all parts, one after the other; None without any."""
+        if not parts:
+            return None
+        xp, arrays = namespace(parts[0].vectors), [part.arrays() for part in parts]
+        return cls(*(xp.concat(kind, axis=0) for kind in zip(*arrays, strict=True)))
+
     def arrays(self) -> tuple[Any, ...]:
         """Return all of them."""
         return self.vectors, self.weights, self.intercept, self.linear, self.log_widths

@@ -1,4 +1,15 @@
-"""Learning vectors on training rows: samples, starts, growth, the final solution."""
+"""Learning vectors on training rows: samples, starts, growth, the final solution.
+
+``prototypes.py`` solves for the coefficients wherever the vectors go. That takes rows times squared
+vectors at every move: fine for tens of vectors, too slow for hundreds. Hundreds, with their widths
+and coefficients, descend together instead, a batch of rows at a time (``stochastic.py``), on the
+same objective,
+
+    1/2 |w|^2 + sum_i c_i h(y_i f(x_i)),
+
+with the same rounded hinge h. In both cases what is kept are the vectors and widths: the
+coefficients are then solved on all rows with the hinge as it is.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +18,26 @@ from typing import Any
 
 import numpy as np
 
+from zeronorm.arrays import as_on
 from zeronorm.base.sampling import renumbered, stratified_rows
 from zeronorm.base.training_set import Learned, TrainingRows, gap_warning, learned_expansion
 from zeronorm.checks import shown
+from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
+from zeronorm.learned.choice import precision
 from zeronorm.learned.convergence import HISTORY, Descent
-from zeronorm.learned.many_terms import STEPS_EACH, moved_by_batches, takes_batches
+from zeronorm.learned.coordinates import Units, batch_source
+from zeronorm.learned.descent import add_vectors, grown
+from zeronorm.learned.joint import Parameters
+from zeronorm.learned.losses import RoundedHinge
 from zeronorm.learned.prototypes import (
     GROWING_STEPS,
     GROWING_TOLERANCE,
     LargeMargin,
     Prototypes,
 )
+from zeronorm.learned.settings import Setting
+from zeronorm.learned.stochastic import LARGE_BATCH, BatchProblem, Cycle, descend_by_batches
 
 #: The vectors are learned on samples of so many rows, one after the other, as far as there are.
 SAMPLES = (2_000, 8_000, 32_000)
@@ -28,6 +47,15 @@ CONVERGED = 0.1
 
 #: Rows among which the next vectors are looked for, at least, and for each vector to come.
 CANDIDATES, CANDIDATES_EACH = 64, 4
+
+#: From so many vectors on they are moved by batches.
+MANY_TERMS = 100
+
+#: Steps of the cycle for each that L-BFGS may take.
+STEPS_EACH = 24
+
+#: Rows on which vectors are chosen, coefficients begin, and the results of starts are compared.
+SOME_ROWS = 4_000
 
 
 class VectorLearner:
@@ -199,7 +227,7 @@ def learn_vectors(
     """Learn vectors from several starts, greedy ones by default, and keep the best."""
     training = training.compact()
     learner = VectorLearner(training, random, learn_gamma=learn_gamma)
-    if takes_batches(training, n_terms):
+    if n_terms >= MANY_TERMS and len(training.codes) > SOME_ROWS:
         given = (None if start is None else start(learner).vectors for _ in range(n_init))
         return learner.finish(learner.by_batches(n_terms, given, max_iter), tol)
     starts = (learner.greedy(n_terms) if start is None else start(learner) for _ in range(n_init))
@@ -242,3 +270,52 @@ def check_learnable(kernel: Any) -> None:
             f"'rbf', 'poly' or 'linear'; got {shown(kernel)}. With other kernels the terms must be "
             "training rows, as in ZeroNormSVC."
         )
+
+
+def moved_by_batches(
+    training: TrainingRows,
+    n_terms: int,
+    random: np.random.RandomState,
+    *,
+    max_iter: int,
+    learn_gamma: bool | str,
+    vectors: np.ndarray | None = None,
+) -> tuple[KernelExpansion, float]:
+    """Return vectors that have been moved by batches of the rows, with rough coefficients.
+
+    The other number is the objective on some rows, with costs rescaled to all rows.
+
+    Parameters
+    ----------
+    training : TrainingRows
+        The rows, with their costs.
+    n_terms : int
+        Number of vectors.
+    random : RandomState
+        Draws first vectors and batches.
+    max_iter : int
+        Most steps of L-BFGS, which has fewer than a cycle.
+    learn_gamma : bool or "metric"
+        Whether the width is learned too, or one width for each feature.
+    vectors : ndarray of shape (n_terms, n_features), optional
+        Where to begin; without, a few rows are chosen by their predicted gain, others at random.
+    """
+    n_widths = training.data.shape[1] if isinstance(learn_gamma, str) else int(learn_gamma)
+    loss = RoundedHinge()
+    setting = Setting(1.0 / loss.width, training.kernel, n_widths, loss=loss)
+    units = Units.of(training)
+    source = batch_source(training, units, precision(training, [setting]))
+    cost, gammas = as_on(training.cost, source.like), np.array([units.gamma(training.kernel)])
+    problem = BatchProblem(source, cost, setting.form, np.array([setting.C]), gammas)
+    some = stratified_rows(training.codes, min(SOME_ROWS, len(source)), random)
+    start = None
+    if vectors is not None:
+        models = problem.on_rows(some, Parameters.nothing(1, source.take(some), problem.form))
+        add_vectors(models, as_on((vectors - units.centre) * units.factor, source.like)[None])
+        start = models.parameters
+    parameters = grown(problem, start, some, training.codes, n_terms, random).parameters
+    cycle = Cycle(STEPS_EACH * max_iter, LARGE_BATCH)
+    parameters = descend_by_batches(problem, parameters, cycle, random)
+    models = problem.on_rows(some, parameters)
+    objective = float(models.objective()[0])
+    return units.expansion(models, 0, objective), objective

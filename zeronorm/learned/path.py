@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from zeronorm.arrays import copied, is_numpy, namespace
+from zeronorm.arrays import is_numpy, namespace
 from zeronorm.learned.coefficients import solve_coefficients
 from zeronorm.learned.constraints import with_vectors_on_rows
 from zeronorm.learned.coordinates import Units
@@ -184,14 +184,15 @@ class Path:
         Their units.
     n_jobs : int, optional
         Workers; the result does not depend on it.
-    most : int, optional
+
+    Attributes
+    ----------
+    most : int
         Largest size.
     """
 
-    def __init__(
-        self, folds: Folds, units: Units, n_jobs: int | None, most: int = MANY_TERMS
-    ) -> None:
-        self.folds, self.units, self.n_jobs, self.most = folds, units, n_jobs, most
+    def __init__(self, folds: Folds, units: Units, n_jobs: int | None) -> None:
+        self.folds, self.units, self.n_jobs, self.most = folds, units, n_jobs, MANY_TERMS
         self.results = Results()
         self.states: dict[Setting, Parameters | None] = {}
 
@@ -206,7 +207,7 @@ class Path:
                 self.folds.seen_by(group[0].form),
                 self.units,
                 group,
-                self._joined(group),
+                Parameters.joined([state for one in group if (state := self.states[one])]),
                 self._sizes(group, sizes),
             )
             for group in groups
@@ -243,14 +244,6 @@ class Path:
         fitting = tuple(size for size in steps if size <= most)
         # The last time, as far as they may.
         return (most,) if steps and not fitting and most > there else fitting
-
-    def _joined(self, group: list[Setting]) -> Parameters | None:
-        states = [self.states[setting] for setting in group]
-        known = [state.arrays() for state in states if state is not None]
-        if not known:
-            return None
-        xp = namespace(known[0][0])
-        return Parameters(*(xp.concat(arrays, axis=0) for arrays in zip(*known, strict=True)))
 
     def _groups(self, settings: list[Setting], size: int) -> Iterator[list[Setting]]:
         """Put settings of the same form together, as many as may be learned at once."""
@@ -325,6 +318,5 @@ def _grow(
             descend_in_cycles(models, Cycle(CYCLE_STEPS))
         final = with_vectors_on_rows(models, folds.train) if folds.ends_on_rows else models
         error, loss, values = folds.evaluate(final)
-        kept = Parameters(*(copied(array) for array in models.parameters.arrays()))
-        found.append((size, kept, error, loss, values))
+        found.append((size, models.parameters.copy(), error, loss, values))
     return found

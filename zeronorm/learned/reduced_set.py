@@ -68,8 +68,8 @@ class ReducedSet:
         They are fewer if no given vector adds anything to those that are there.
         """
         sizes = sorted(self.found)
-        place = bisect_right(sizes, size)
-        current = self._at(self.found[sizes[place - 1]] if place else self._first())
+        smaller = bisect_right(sizes, size)
+        current = self._at(self.found[sizes[smaller - 1]] if smaller else self._first())
         while len(current.vectors) < size:
             wanted = min(len(current.vectors), size - len(current.vectors))
             added = current.grow(self._candidates(), wanted)

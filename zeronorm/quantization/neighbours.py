@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from zeronorm.blocks import row_blocks
-from zeronorm.solvers.cover.search import Cover
+from zeronorm.solvers.cover import Cover
 
 #: Most pairs of rows within the radius, each an entry of the linear program, and most distances
 #: that are kept to choose a radius from.

@@ -29,7 +29,7 @@ from zeronorm.base.fitting import fitting
 from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import check_integer, check_not_negative, shown
 from zeronorm.quantization.neighbours import distances, neighbours, smallest_radius
-from zeronorm.solvers.cover.search import Cover, small_cover
+from zeronorm.solvers.cover import Cover, small_cover
 
 #: Number of vectors where neither that nor a radius is given: as many as KMeans has clusters.
 N_VECTORS = 8

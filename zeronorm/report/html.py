@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
-from zeronorm.report.controls import controls, script
-from zeronorm.report.html_parts import bars, figure, rest, table
+from zeronorm.report.html_parts import bars, controls, figure, rest, script, table
 from zeronorm.report.page import FRAME, STYLE
 from zeronorm.report.svg import Series, chart, legend
 from zeronorm.report.text import entry_name

@@ -1,4 +1,4 @@
-"""Kernel matrices of a few vectors: whether they are one, and the features they stand for."""
+"""Kernel matrices of a few vectors: whether they are semidefinite, and their whitened features."""
 
 from __future__ import annotations
 

@@ -10,13 +10,13 @@ Each problem: the direction of Nocedal (1980) in the compact form of Byrd, Noced
 that does not fall ends the problem where it was lowest, so that none ends above its start. There is
 no search for longer steps: the variables should be scaled so that a step of one is about right.
 
-Variables may have bounds: a step is cut off at them, variable by variable, and promises the slope
-along what is left of it. A variable that is at its bound and would go beyond has no part in the
-direction (the two-metric projection of Bertsekas 1982): the inverse Hessian estimate is taken
-between the others alone, so that a short step always goes downhill.
+Variables may have bounds: a step is cut off at them, variable by variable, and its predicted gain
+is the slope along what is left of it. A variable that is at its bound and would go beyond has no
+part in the direction (the two-metric projection of Bertsekas 1982): the inverse Hessian estimate is
+taken between the others alone, so that a short step always goes downhill.
 
-Points, gradients and memory are arrays of any library, and stay where they are; what is decided by,
-a few numbers for each problem, is NumPy's.
+Points, gradients and memory are arrays of any library, on their device; the few numbers for each
+problem that decisions depend on are NumPy's.
 
 Dimitri Bertsekas: Projected Newton methods for optimization problems with simple constraints. SIAM
 Journal on Control and Optimization 20 (1982).
@@ -55,7 +55,7 @@ CURVED, SMALLEST = 1e-8, 1e-250
 
 @dataclass
 class Minima:
-    """Where the problems ended: points, values, gradients, steps taken, and whether they rest."""
+    """Where the problems ended: points, values, gradients, steps taken, and which converged."""
 
     points: Any
     values: np.ndarray
@@ -173,12 +173,101 @@ def _shifted(pairs: Any, which: Any, new: Any) -> Any:
     return moved
 
 
-def _downhill(points: Any, gradients: Any, problems: np.ndarray, bounds: Bounds | None) -> Any:
-    """Return the gradient, zero where a bound does not let it have its way."""
-    if bounds is None:
-        return gradients
-    is_free = bounds.free(points, gradients, problems)
-    return namespace(gradients).where(is_free, gradients, 0.0 * gradients)
+class _Descent:
+    """All problems on their way down: points, values, directions, and how the last steps went."""
+
+    def __init__(
+        self,
+        function: Callable[[Any, np.ndarray], tuple[Any, Any]],
+        start: Any,
+        bounds: Bounds | None,
+    ) -> None:
+        n_problems = start.shape[0]
+        problems = np.arange(n_problems)
+        self.function, self.bounds = function, bounds
+        self.points = copied(start) if bounds is None else bounds.nearest(start, problems)
+        values, self.gradients = function(self.points, problems)
+        self.values = np.array(to_numpy(values), dtype=float)
+        self.memory, self.length = _Memory(start), np.ones(n_problems)
+        self.steps, self.idle, self.refused = np.zeros((3, n_problems), dtype=int)
+        projected = self._projected_gradients(problems)
+        self.directions, self.slopes = -projected, -_inner(projected, projected)
+        self.is_converged = self.slopes == 0
+
+    def step(self, active: np.ndarray, tolerance: float) -> np.ndarray:
+        """Try a step of every active problem; those that go on are returned."""
+        before, length = take(self.points, active), self.length[active]
+        long = as_on(length[:, None], before, before.dtype)
+        trial = before + long * take(self.directions, active)
+        predicted = length * self.slopes[active]
+        if self.bounds is not None:
+            trial = self.bounds.nearest(trial, active)
+            predicted = _inner(take(self.gradients, active), trial - before)
+        values, gradients = self.function(trial, active)
+        values = np.asarray(to_numpy(values), dtype=float)
+        change = values - self.values[active]
+        is_good = (change <= ARMIJO * predicted) & (predicted < 0)
+        good, bad = active[is_good], active[~is_good]
+        if len(good):
+            is_small = -change[is_good] <= tolerance * np.abs(self.values[good])
+            self.idle[good] = np.where(is_small, self.idle[good] + 1, 0)
+            self.values[good] = values[is_good]
+            self._accept(good, take(trial, is_good), take(gradients, is_good))
+        if len(bad):
+            self._shorten(bad, change[~is_good], predicted[~is_good])
+        restarted = bad[self.refused[bad] == REFUSED // 2]
+        if len(restarted):
+            self.memory.forget(restarted)
+            self.length[restarted] = 1.0
+        self._turn(np.concatenate([good, restarted]))
+        self.is_converged[active] = (self.idle[active] >= IDLE) | (self.slopes[active] >= 0)
+        return active[~self.is_converged[active] & (self.refused[active] < REFUSED)]
+
+    def _accept(self, problems: np.ndarray, points: Any, gradients: Any) -> None:
+        """Move problems to points where their values have fallen enough."""
+        step = points - take(self.points, problems)
+        self.memory.remember(problems, step, gradients - take(self.gradients, problems))
+        put(self.points, problems, points)
+        put(self.gradients, problems, gradients)
+        self.steps[problems] += 1
+        self.refused[problems] = 0
+        self.length[problems] = 1.0
+
+    def _shorten(self, problems: np.ndarray, change: np.ndarray, predicted: np.ndarray) -> None:
+        """Take less of a step, by the parabola through both values and the slope.
+
+        After a value that is not finite, as little as is allowed.
+        """
+        curved = np.where(np.isfinite(change), change - predicted, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(curved > 0, -0.5 * predicted / curved, SHORTEST)
+        self.length[problems] *= np.clip(share, SHORTEST, 0.5)
+        self.refused[problems] += 1
+
+    def _turn(self, problems: np.ndarray) -> None:
+        """Give problems new directions; where that would be uphill, the steepest descent."""
+        if len(problems) == 0:
+            return
+        projected = self._projected_gradients(problems)
+        new = self.memory.direction(problems, projected)
+        if self.bounds is not None:  # what is at its bound stays there
+            new = namespace(new).where(projected == 0, projected, new)
+        put(self.directions, problems, new)
+        self.slopes[problems] = _inner(new, projected)
+        uphill = problems[~(self.slopes[problems] < 0)]
+        if len(uphill):
+            self.memory.forget(uphill)
+            projected = self._projected_gradients(uphill)
+            put(self.directions, uphill, -projected)
+            self.slopes[uphill] = -_inner(projected, projected)
+
+    def _projected_gradients(self, problems: np.ndarray) -> Any:
+        """Return gradients, zero where a variable is at its bound and would go beyond."""
+        gradients = take(self.gradients, problems)
+        if self.bounds is None:
+            return gradients
+        is_free = self.bounds.free(take(self.points, problems), gradients, problems)
+        return namespace(gradients).where(is_free, gradients, 0.0 * gradients)
 
 
 def minimise_together(
@@ -205,71 +294,11 @@ def minimise_together(
     bounds : Bounds, optional
         Between which the variables stay.
     """
-    n_problems = start.shape[0]
-    points, everything = copied(start), np.arange(n_problems)
-    if bounds is not None:
-        points = bounds.nearest(points, everything)
-    values, gradients = function(points, everything)
-    values = np.array(to_numpy(values), dtype=float)
-    memory = _Memory(start)
-    steps = np.zeros(n_problems, dtype=int)
-    idle, refused = np.zeros(n_problems, dtype=int), np.zeros(n_problems, dtype=int)
-    length = np.ones(n_problems)
-    pull = _downhill(points, gradients, everything, bounds)
-    directions, slopes = -pull, -_inner(pull, pull)
-    is_converged = slopes == 0
-    active = np.flatnonzero(~is_converged & np.isfinite(values))
+    descent = _Descent(function, start, bounds)
+    active = np.flatnonzero(~descent.is_converged & np.isfinite(descent.values))
     for _ in range(max_steps):
         if len(active) == 0:
             break
-        long = as_on(length[active, None], start, start.dtype)
-        trial = take(points, active) + long * take(directions, active)
-        if bounds is not None:
-            trial = bounds.nearest(trial, active)
-        found, slope = function(trial, active)
-        found = np.asarray(to_numpy(found), dtype=float)
-        promised = length[active] * slopes[active]
-        if bounds is not None:
-            promised = _inner(take(gradients, active), trial - take(points, active))
-        fell = found - values[active]
-        is_good = (fell <= ARMIJO * promised) & (promised < 0)
-        good, bad = active[is_good], active[~is_good]
-        if len(good):
-            moved, turned = take(trial, is_good), take(slope, is_good)
-            memory.remember(good, moved - take(points, good), turned - take(gradients, good))
-            is_small = -fell[is_good] <= tolerance * np.abs(values[good])
-            idle[good] = np.where(is_small, idle[good] + 1, 0)
-            put(points, good, moved)
-            put(gradients, good, turned)
-            values[good] = found[is_good]
-            steps[good] += 1
-            refused[good] = 0
-            length[good] = 1.0
-        if len(bad):
-            # The parabola through both values and the slope; a value that is none, far too long.
-            curved = np.where(np.isfinite(fell[~is_good]), fell[~is_good] - promised[~is_good], 0.0)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                share = np.where(curved > 0, -0.5 * promised[~is_good] / curved, SHORTEST)
-            length[bad] *= np.clip(share, SHORTEST, 0.5)
-            refused[bad] += 1
-            restarted = bad[refused[bad] == REFUSED // 2]
-            if len(restarted):
-                memory.forget(restarted)
-                length[restarted] = 1.0
-        turning = np.concatenate([good, bad[refused[bad] == REFUSED // 2]])
-        if len(turning):
-            at = _downhill(take(points, turning), take(gradients, turning), turning, bounds)
-            new = memory.direction(turning, at)
-            if bounds is not None:  # what is at rest stays there
-                new = namespace(at).where(at == 0, at, new)
-            put(directions, turning, new)
-            slopes[turning] = _inner(new, at)
-            uphill = turning[~(slopes[turning] < 0)]
-            if len(uphill):
-                memory.forget(uphill)
-                at = _downhill(take(points, uphill), take(gradients, uphill), uphill, bounds)
-                put(directions, uphill, -at)
-                slopes[uphill] = -_inner(at, at)
-        is_converged[active] = (idle[active] >= IDLE) | (slopes[active] >= 0)
-        active = active[~is_converged[active] & (refused[active] < REFUSED)]
-    return Minima(points, values, gradients, steps, is_converged)
+        active = descent.step(active, tolerance)
+    found = descent.points, descent.values, descent.gradients, descent.steps
+    return Minima(*found, descent.is_converged)

@@ -10,8 +10,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from zeronorm.tables.bad_cells import BadCells
-from zeronorm.tables.cells import PLAIN, Form, PlainForm
+from zeronorm.tables.cells import PLAIN, BadCells, Form, PlainForm
 from zeronorm.tables.dates import DatePart, days_of
 from zeronorm.tables.table import MISSING, Table, TableError, listing, plural
 

@@ -12,8 +12,7 @@ from zeronorm.files import write_bytes
 from zeronorm.model import Model
 from zeronorm.saving import load
 from zeronorm.tables.dates import DatePart
-from zeronorm.tables.ending import clean_end, print_notes
-from zeronorm.tables.interruption import ignore_signals
+from zeronorm.tables.ending import clean_end, ignore_signals, print_notes
 from zeronorm.tables.model import TableModel
 from zeronorm.tables.options import LANGUAGES
 from zeronorm.tables.reading import MISSING, Table, TableError, read_table

@@ -17,8 +17,7 @@ from zeronorm.base.placement import check_device
 from zeronorm.tables import reporting
 from zeronorm.tables.comparison import Comparison, Result, compare, guess_mean
 from zeronorm.tables.contenders import Plan
-from zeronorm.tables.ending import clean_end, print_notes, screen
-from zeronorm.tables.interruption import ignore_signals, start_workers
+from zeronorm.tables.ending import clean_end, ignore_signals, print_notes, screen, start_workers
 from zeronorm.tables.large import compare_large, held_back_rows
 from zeronorm.tables.metrics import OF_TASK
 from zeronorm.tables.model import TableModel, save_text

@@ -25,7 +25,7 @@ from zeronorm.files import (
     write_text,
 )
 from zeronorm.model import Model
-from zeronorm.tables.bad_cells import BadCells
+from zeronorm.tables.cells import BadCells
 from zeronorm.tables.encoding import TableEncoder, checked_field
 from zeronorm.tables.reading import Table, TableError, to_matrix
 

@@ -17,11 +17,15 @@ from numpy.typing import NDArray
 
 from zeronorm.decisions import Classes, pairs_of
 from zeronorm.files import replacing
-from zeronorm.tables.bad_cells import BadCells
-from zeronorm.tables.cells import NumberForm, PlainForm
+from zeronorm.tables.cells import BadCells, NumberForm, PlainForm
 from zeronorm.tables.encoding import TableEncoder
-from zeronorm.tables.ending import clean_end, one_sentence_errors, print_notes, screen
-from zeronorm.tables.interruption import ignore_signals
+from zeronorm.tables.ending import (
+    clean_end,
+    ignore_signals,
+    one_sentence_errors,
+    print_notes,
+    screen,
+)
 from zeronorm.tables.model import TableModel, writable
 from zeronorm.tables.reading import Column
 from zeronorm.tables.records import check_separator

@@ -9,8 +9,7 @@ import typer
 from rich.console import Console
 
 from zeronorm.tables.contenders import Plan
-from zeronorm.tables.ending import clean_end, print_notes, screen
-from zeronorm.tables.interruption import ignore_signals, start_workers
+from zeronorm.tables.ending import clean_end, ignore_signals, print_notes, screen, start_workers
 from zeronorm.tables.model import save_text
 from zeronorm.tables.records import check_separator
 from zeronorm.tables.screen import choice_table

@@ -19,8 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from zeronorm.tables.bad_cells import BadCells
-from zeronorm.tables.cells import Form
+from zeronorm.tables.cells import BadCells, Form
 from zeronorm.tables.encoding import TableEncoder
 from zeronorm.tables.memory import is_too_large, needed_memory
 from zeronorm.tables.reading import (

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from zeronorm.base.progress import progress_bar
-from zeronorm.tables.bad_cells import BadCells
+from zeronorm.tables.cells import BadCells
 from zeronorm.tables.contenders import Rows
 from zeronorm.tables.encoding import TableEncoder
 from zeronorm.tables.ending import print_notes

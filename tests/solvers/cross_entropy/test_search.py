@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from tests.independent import subset_score
 from tests.solvers.problems import contradictory, inseparable
-from zeronorm.solvers.cross_entropy.scores import Judge, Scores
+from zeronorm.solvers.cross_entropy.scores import Scorer, Scores
 from zeronorm.solvers.cross_entropy.search import descend, minimise
 from zeronorm.solvers.linear_programs.hinge_subsets import HingeSubsets
 
@@ -156,8 +156,8 @@ def test_certain_bits_stay_as_they_are():
 
 def test_the_start_is_the_first_distribution():
     function, start = Quadratic(), np.linspace(0.05, 0.95, 14)
-    judge = Judge(function, use_cache=False)
-    minimise(judge, start, sample_size=4000, max_rounds=1, random_state=0)
+    scorer = Scorer(function, use_cache=False)
+    minimise(scorer, start, sample_size=4000, max_rounds=1, random_state=0)
     # Five standard deviations of a mean of 4000 draws.
     np.testing.assert_allclose(np.mean(function.seen, axis=0), start, atol=0.04)
 
@@ -231,12 +231,12 @@ def test_cache_and_bounds_change_the_price_and_nothing_else(make, adaptive):
     n_scored, found = {}, {}
     for cache, bounds in itertools.product([False, True], repeat=2):
         score = HingeSubsets(*subsets_problem(make, 12))
-        judge = Judge(score, use_cache=cache, use_bounds=bounds)
+        scorer = Scorer(score, use_cache=cache, use_bounds=bounds)
         found[cache, bounds] = minimise(
-            judge, np.full(12, 0.5), sample_size=80, adaptive=adaptive, random_state=0
+            scorer, np.full(12, 0.5), sample_size=80, adaptive=adaptive, random_state=0
         )
-        n_scored[cache, bounds] = judge.n_scored
-        assert sum(found[cache, bounds].history["scored"]) == judge.n_scored
+        n_scored[cache, bounds] = scorer.n_scored
+        assert sum(found[cache, bounds].history["scored"]) == scorer.n_scored
     for other in found.values():
         assert_same_search(found[False, False], other)
     assert n_scored[False, False] == sum(found[False, False].history["draws"])
@@ -270,15 +270,15 @@ def test_the_elite_of_a_judged_sample_is_exact():
     score = HingeSubsets(*subsets_problem(n_bits=16))
     vectors = np.random.default_rng(0).random((300, 16)) < 0.5
     exact = score.evaluate(vectors).values
-    judge = Judge(score)
-    values, _ = judge(vectors, 10)
+    scorer = Scorer(score)
+    values, _ = scorer(vectors, 10)
     is_scored = np.isfinite(values)
-    assert judge.n_scored <= is_scored.sum() < 300
+    assert scorer.n_scored <= is_scored.sum() < 300
     np.testing.assert_allclose(values[is_scored], exact[is_scored], rtol=0, atol=1e-9)
     np.testing.assert_allclose(np.sort(values)[:10], np.sort(exact)[:10], rtol=0, atol=1e-9)
     # Below a ceiling that is lower still, everything that is below it.
     ceiling = np.sort(exact)[3]
-    values, _ = Judge(HingeSubsets(*subsets_problem(n_bits=16)))(vectors, 10, ceiling)
+    values, _ = Scorer(HingeSubsets(*subsets_problem(n_bits=16)))(vectors, 10, ceiling)
     np.testing.assert_allclose(np.sort(values)[:4], np.sort(exact)[:4], rtol=0, atol=1e-9)
 
 
@@ -338,7 +338,7 @@ def test_the_descent_ends_where_no_change_and_no_swap_helps(seed):
     function = Quadratic(seed=seed)
     vector = np.random.default_rng(seed).random(14) < 0.5
     start = function(vector[None, :])[0]
-    found, score = descend(Judge(function), vector, start, most=1000)
+    found, score = descend(Scorer(function), vector, start, most=1000)
     assert score <= start and score == function(found[None, :])[0]
     flips = found ^ np.eye(14, dtype=bool)
     assert function(np.concatenate([flips, list(swaps(found))])).min() >= score
@@ -349,7 +349,7 @@ def test_all_single_changes_are_looked_at_however_few_swaps(most):
     for seed in range(6):
         function, vector = Quadratic(seed=seed), np.random.default_rng(seed).random(14) < 0.5
         start = function(vector[None, :])[0]
-        found, score = descend(Judge(function), vector, start, most=most)
+        found, score = descend(Scorer(function), vector, start, most=most)
         assert score <= start and score == function(found[None, :])[0]
         assert function(found ^ np.eye(14, dtype=bool)).min() >= score
 
@@ -359,13 +359,13 @@ def test_the_descent_of_a_set(make):
     score = HingeSubsets(*subsets_problem(make))
     everything = np.ones(12, dtype=bool)
     start = score.evaluate(everything[None, :])
-    judge = Judge(score)
-    found, value = descend(judge, start.vectors[0], start.values[0], most=1000)
+    scorer = Scorer(score)
+    found, value = descend(scorer, start.vectors[0], start.values[0], most=1000)
     assert value <= start.values[0]
     neighbours = np.concatenate([found ^ np.eye(12, dtype=bool), list(swaps(found))])
     assert score.evaluate(neighbours).values.min() >= value - 1e-8
     assert score.evaluate(found[None, :]).values[0] == pytest.approx(value, abs=1e-9)
-    again = descend(judge, found, value, most=1000)
+    again = descend(scorer, found, value, most=1000)
     np.testing.assert_array_equal(again[0], found)
 
 
@@ -373,7 +373,7 @@ def test_the_descent_of_a_set(make):
 def test_the_descent_takes_no_more_steps_than_allowed(steps):
     target = np.arange(10) < 5
     found, score = descend(
-        Judge(lambda V: (V != target).sum(axis=1)), ~target, 10, most=1000, max_rounds=steps
+        Scorer(lambda V: (V != target).sum(axis=1)), ~target, 10, most=1000, max_rounds=steps
     )
     # A single change goes before a swap, which would be worth two.
     assert score == 10 - steps == (found != target).sum()

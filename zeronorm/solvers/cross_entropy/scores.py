@@ -76,7 +76,7 @@ class _PlainScore:
         return np.full(len(vectors), -np.inf)
 
 
-class Judge:
+class Scorer:
     """Scores samples of vectors: each different one once, and only where it can matter.
 
     Parameters
@@ -130,20 +130,20 @@ class Judge:
             indices.setdefault(key, []).append(i)
         for key in indices.keys() & self.known.keys():
             values[indices[key]], improved[indices[key]] = self.known[key]
-        waiting = [key for key in indices if key not in self.known]
+        unscored = [key for key in indices if key not in self.known]
         wave = WAVE
-        while waiting:
-            firsts = np.array([indices[key][0] for key in waiting])
+        while unscored:
+            firsts = np.array([indices[key][0] for key in unscored])
             level = min(smallest(values, n_elite), ceiling)
             chosen, later = self._next(vectors[firsts], level, wave)
             wave *= 2
             scored = self._evaluate(vectors[firsts[chosen]])
-            for place, value, vector in zip(chosen, *scored, strict=True):
-                key = waiting[place]
+            for i, value, vector in zip(chosen, *scored, strict=True):
+                key = unscored[i]
                 values[indices[key]], improved[indices[key]] = value, vector
                 if self.use_cache:
                     self.known[key] = (value, vector)
-            waiting = [waiting[place] for place in later]
+            unscored = [unscored[i] for i in later]
         return values, improved
 
     def _next(self, vectors: np.ndarray, level: float, wave: int) -> tuple[np.ndarray, np.ndarray]:

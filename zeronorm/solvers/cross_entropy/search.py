@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.solvers.cross_entropy.scores import BoundedScore, Judge, is_below, rounding, smallest
+from zeronorm.solvers.cross_entropy.scores import BoundedScore, Scorer, is_below, rounding, smallest
 
 #: FACE draws between ``sample_size / ADAPT`` and ``sample_size * ADAPT`` vectors in a round.
 ADAPT = 4
@@ -60,7 +60,7 @@ class Minimum:
 
 
 def minimise(
-    score: Callable[[np.ndarray], Any] | BoundedScore | Judge,
+    score: Callable[[np.ndarray], Any] | BoundedScore | Scorer,
     start: np.ndarray,
     *,
     sample_size: int | None = None,
@@ -117,7 +117,7 @@ def minimise(
     >>> found.score, bool((found.vector == target).all())
     (0.0, True)
     """
-    judge = score if isinstance(score, Judge) else Judge(score, n_jobs=n_jobs)
+    scorer = score if isinstance(score, Scorer) else Scorer(score, n_jobs=n_jobs)
     random = np.random.default_rng(random_state)
     probabilities = np.array(start, dtype=float)
     n_draws = max(5 * len(probabilities), 100) if sample_size is None else sample_size
@@ -127,12 +127,12 @@ def minimise(
     fresh = np.empty((0, len(probabilities)), bool) if first is None else np.asarray(first, bool)
     while result.rounds < max_rounds and not result.is_settled:
         values, vectors = np.empty(0), np.empty((0, len(probabilities)), bool)
-        scored = judge.n_scored
+        scored = scorer.n_scored
         previous = result.history["level"][-1] if result.rounds else np.inf
         while True:
             drawn = random.random((least, len(probabilities))) < result.probabilities
             # The level of what is there already holds for what comes: a cut vector stays cut.
-            new_values, new_vectors = judge(
+            new_values, new_vectors = scorer(
                 np.concatenate([fresh, drawn]), n_elite, smallest(values, n_elite)
             )
             fresh = fresh[:0]
@@ -147,7 +147,7 @@ def minimise(
             result.score, result.vector = float(values[best]), vectors[best].copy()
         mean = vectors[values <= level + rounding(level)].mean(axis=0)
         result.probabilities = smoothing * mean + (1.0 - smoothing) * result.probabilities
-        ones, n_scored = int(result.vector.sum()), judge.n_scored - scored
+        ones, n_scored = int(result.vector.sum()), scorer.n_scored - scored
         line = level, result.score, ones, len(values), n_scored
         for key, value in zip(result.history, line, strict=True):
             result.history[key].append(value)
@@ -195,23 +195,23 @@ def best_set(
         How the search went, and the set.
     """
     n_draws = int(np.clip(5 * n_columns, 100, 500)) if sample_size is None else sample_size
-    judge = Judge(score, n_jobs=n_jobs)
+    scorer = Scorer(score, n_jobs=n_jobs)
     start, everything = np.full(n_columns, 0.5), np.ones((1, n_columns), dtype=bool)
-    with judge.parallel:
-        found = minimise(judge, start, sample_size=n_draws, first=everything, **options)
+    with scorer.parallel:
+        found = minimise(scorer, start, sample_size=n_draws, first=everything, **options)
         if not polish:
             return found, found.vector
-        return found, descend(judge, found.vector, found.score, most=n_draws)[0]
+        return found, descend(scorer, found.vector, found.score, most=n_draws)[0]
 
 
 def descend(
-    judge: Judge, vector: np.ndarray, score: float, *, most: int, max_rounds: int = 100
+    scorer: Scorer, vector: np.ndarray, score: float, *, most: int, max_rounds: int = 100
 ) -> tuple[np.ndarray, float]:
     """Change single bits, then swap a one with a zero, as long as the score falls.
 
     Parameters
     ----------
-    judge : Judge
+    scorer : Scorer
         Scores the neighbours.
     vector, score
         Where to begin.
@@ -228,11 +228,11 @@ def descend(
     for _ in range(max_rounds):
         for neighbours in (_flips(vector), _swaps(vector)):
             if len(neighbours) > max(most, len(vector)):
-                order = np.argsort(judge.score.bounds(neighbours), kind="stable")
+                order = np.argsort(scorer.score.bounds(neighbours), kind="stable")
                 neighbours = neighbours[np.sort(order[:most])]
             if not len(neighbours):
                 continue
-            values, improved = judge(neighbours, 1, score)
+            values, improved = scorer(neighbours, 1, score)
             best = _first_best(values)
             if is_below(values[best], score):
                 vector, score = improved[best].copy(), float(values[best])

@@ -79,17 +79,13 @@ def eliminate(
     standstill, is_forced = 0, False
     while True:
         solution = problem.solve(scaling)
-        deviations = problem.columns.deviations
-        before, new = scaling * deviations, np.abs(solution.coef).sum(axis=1)
-        contribution = new * deviations
-        contribution /= max(contribution.max(initial=0.0), np.finfo(float).tiny)
-        ranks = np.stack([solution.slopes * deviations, before, contribution])
+        before, contribution, ranks = _contributions(problem, scaling, solution)
         keep = contribution > ZERO
         if is_forced and keep.all():
             keep[contribution.argmin()] = False
         features = int(np.count_nonzero(keep))
         result.record(features=features, objective=solution.objective, gap=solution.gap)
-        new = np.where(keep, new, 0.0)
+        new = np.where(keep, np.abs(solution.coef).sum(axis=1), 0.0)
         new_size = problem.size(new)
         if not new_size > 0:
             # The slack alone is cheapest: no feature is needed. The slopes still rank them.
@@ -118,6 +114,16 @@ def eliminate(
     result.order = np.concatenate([result.order, *reversed(dropped)])
     result.count, result.scaling[left] = len(left), new
     return result
+
+
+def _contributions(
+    problem: RoundProblem, scaling: np.ndarray, solution: RoundSolution
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Contributions of the features before and after a round, and the keys of their order."""
+    deviations = problem.columns.deviations
+    before, after = scaling * deviations, np.abs(solution.coef).sum(axis=1) * deviations
+    after /= max(after.max(initial=0.0), np.finfo(float).tiny)
+    return before, after, np.stack([solution.slopes * deviations, before, after])
 
 
 def slack_cost(

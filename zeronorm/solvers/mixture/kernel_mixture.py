@@ -133,19 +133,19 @@ class KernelMixture:
 
 
 def climb(score: Callable[[float], float], start: float) -> float:
-    """Return the place of the largest score, on a grid of constant ratio around ``start``.
+    """Return where the score is largest, on a grid of constant ratio around ``start``.
 
     From the start down, then up, each way until no longer an improvement: small bandwidths are
     slow to fit, and far from the best none is worth a look.
     """
     best, highest = start, score(start)
     for ratio in (1.0 / RATIO, RATIO):
-        place, worse = start, 0
-        while worse < PATIENCE and 1.0 / FARTHEST < place / start < FARTHEST:
-            place *= ratio
-            value = score(place)
+        at, worse = start, 0
+        while worse < PATIENCE and 1.0 / FARTHEST < at / start < FARTHEST:
+            at *= ratio
+            value = score(at)
             if value > highest:
-                best, highest, worse = place, value, 0
+                best, highest, worse = at, value, 0
             else:
                 worse += 1
     return best

@@ -44,7 +44,7 @@ MAX_ROUNDS = 200
 #: to measure it by.
 FIRST_REACH, REACH = 3.0, 0.3
 
-#: A step that promises less than this share of the gap is not worth taking.
+#: A step whose predicted gain is less than this share of the gap is not worth taking.
 NEGLIGIBLE = 1e-9
 
 #: A cold start has so many active columns; a round adds no more than this, or than there are.

@@ -68,7 +68,7 @@ def solve_hinge_ridge(
     tolerance : float
         Relative duality gap at which to stop.
     max_steps : int
-        Most Newton steps; the solution then comes back with the gap it has.
+        Most Newton steps; the solution is then returned with the gap it has.
     sample_columns : int
         With more than twice as many columns, a cold start is first solved on so many of them.
     margin : ndarray of shape (n,) or float

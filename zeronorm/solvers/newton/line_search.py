@@ -116,7 +116,7 @@ def slope_root(
         if is_near and (derivative <= 0 or rise(length) <= 0):
             return length
         near = NEAR
-        # The same side twice: halve the other end's value, or the method would creep.
+        # The same side twice: halve the other end's value, or convergence would be slow.
         if derivative > 0:
             at_low *= 0.5 if side > 0 else 1.0
             high, at_high, side = length, derivative, 1
@@ -133,5 +133,5 @@ def slope_root(
 
 
 def has_fallen(value: float, before: float) -> bool:
-    """Whether a step that promised to lower a value has not raised it, up to rounding."""
+    """Whether a step along a descent direction has not raised a value, up to rounding."""
     return value <= before + ROUNDING * abs(before)

@@ -52,7 +52,7 @@ class RidgeDescent(HingeDescent):
 
     @property
     def dual_weights(self) -> np.ndarray:
-        """The weights that the dual variables stand for; where they are missing is the gradient."""
+        """The weights that belong to the dual variables; the gradient is the distance from them."""
         if self._dual_weights is None:
             self._dual_weights = self.design.adjoint(self.hinge.target * self.dual)
         return self._dual_weights

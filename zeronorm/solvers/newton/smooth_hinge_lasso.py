@@ -10,8 +10,8 @@ Method. Rows within delta of the margin have the weight c / (2 delta) and the la
 the others act by their slopes: a least-squares problem for the terms that are left, whose solution
 is followed as far as L falls (or until a coefficient reaches zero, which drops its term). L falls
 at every step, and the steps end when no row changes its piece. Where to start: from a cold start
-such steps creep (with weights that majorise h, 100 of them leave 60 terms on the banana data where
-14 are optimal), but for delta -> 0 the problem is a linear program, which HiGHS solves in
+such steps are slow (with weights that majorise h, 100 of them leave 60 terms on the banana data
+where 14 are optimal), but for delta -> 0 the problem is a linear program, which HiGHS solves in
 milliseconds, warm started along the path. From its vertex a few steps round the corner.
 
 Certificate. For any 0 <= beta <= c with y'beta = 0 and |K_j'(y beta)| <= lambda, as those of the
@@ -33,7 +33,7 @@ from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
 from zeronorm.solvers.newton.line_search import Line, has_fallen
 from zeronorm.solvers.solution import Solution
 
-#: A step that promises less than this, relatively, is rounding.
+#: A step whose predicted gain is less than this, relatively, is rounding.
 NEGLIGIBLE = 1e-13
 
 #: Ridge on the least-squares problems, relative to their largest diagonal element: at a degenerate

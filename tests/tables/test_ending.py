@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from zeronorm.tables import cli, fitting
-from zeronorm.tables.interruption import SIGNALS, Interruption, interruptible
+from zeronorm.tables.ending import SIGNALS, Interruption, interruptible
 from zeronorm.tables.table import TableError
 
 MESSAGE = "Interrupted; nothing was written.\n"
@@ -110,7 +110,7 @@ def test_workers_leave_Ctrl_C_to_the_main_process():
     """In a process of its own, which has no workers yet."""
     program = """
 import signal, joblib
-from zeronorm.tables.interruption import start_workers
+from zeronorm.tables.ending import start_workers
 
 before = signal.getsignal(signal.SIGINT)
 start_workers(2)

@@ -5,7 +5,7 @@ import math
 import pytest
 
 pytest.importorskip("distributed")
-from zeronorm.dask.cost import Machine, Work, predict  # noqa: E402
+from benchmarks.cluster_model import Machine, Work, predict  # noqa: E402
 from zeronorm.dask.passes import FAN_IN  # noqa: E402
 
 FREE = Machine(row=(1e-6, 0, 0, 0, 0, 0, 0), task=0.0, hop=0.0, sample=0.0, link=math.inf)

@@ -7,11 +7,11 @@ A pass over the rows takes, on each of ``workers`` threads, for its share of the
 with d features, m columns (terms, and features of a linear part) and o outputs: copies of the rows,
 kernel values, scores, and the products of Newton's method. At the same time the scheduler hands
 out one task for each block, one after the other, and results of 8 o (m + 1)^2 bytes a block are
-added in a tree of groups (``passes.py``), each group over one link. The longest of the three is the
-bottleneck, and on top of it comes the way from the last block to the root.
+added in a tree of groups (``zeronorm/dask/passes.py``), each group over one link. The longest of
+the three is the bottleneck, and on top of it comes the way from the last block to the root.
 
 Vectors are learned from a sample on one machine, in a time that does not grow with the rows.
-``benchmarks/cluster_cost.py`` measures the constants; ``docs/scaling.md`` has what they predict.
+``cluster_cost.py`` measures the constants; ``docs/scaling.md`` has what they predict.
 """
 
 from __future__ import annotations

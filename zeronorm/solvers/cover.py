@@ -4,23 +4,35 @@ The fewest are a problem of integers,
 
     min |w|_0,     A w >= 1,   w >= 0        (Weston, Elisseeff & Schölkopf 2001),
 
-which is approached as everywhere here: |w|_0 by sum_j log w_j, and that by repeated weighted linear
-programs (``linear_program.py``, ``reweighting/loop.py``). What is left of w is a cover; points are
-dropped whose rows are all covered by others. The greedy cover (Chvátal 1979) is the alternative:
-the smaller of the two is taken. The first linear program, all weights being one, bounds the size of
-every cover from below, and where it meets the size found, that is the minimum.
+where A has a one where the point of the column covers the row. It is approached as everywhere here:
+|w|_0 by sum_j log w_j, and that by repeated weighted linear programs (``reweighting/loop.py``),
+
+    min over w   sum_j lambda_j w_j,     A w >= 1,   w >= 0.
+
+What is left of w is a cover; points are dropped whose rows are all covered by others. The greedy
+cover (Chvátal 1979) is the alternative: the smaller of the two is taken. The first linear program,
+all weights being one, bounds the size of every cover from below, and where it meets the size found,
+that is the minimum. The certificate of a program is its dual,
+
+    max over y   sum_i y_i,     A' y <= lambda,   y >= 0:
+
+both solutions of HiGHS are moved into their constraints, so that the gap holds whatever HiGHS did.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
-from zeronorm.solvers.cover.linear_program import CoverLP
-from zeronorm.solvers.reweighting.loop import Penalty, reweight
+from zeronorm.solvers.linear_programs.highs import add_columns, add_sparse_rows, new_model, run
+from zeronorm.solvers.reweighting.loop import Penalty, Round, reweight
+
+if TYPE_CHECKING:
+    import highspy
 
 #: A bound of the size of a cover this much above an integer may be that integer and rounding.
 ROUNDING = 1e-6
@@ -121,3 +133,65 @@ def without_redundant(covers: sparse.csr_array, points: np.ndarray) -> np.ndarra
 def _neighbours(covers: sparse.csr_array, point: int) -> np.ndarray:
     """Rows that a point covers: the matrix is symmetric."""
     return covers.indices[covers.indptr[point] : covers.indptr[point + 1]]
+
+
+class CoverLP:
+    """The weighted problem on a HiGHS model that lives as long as no point is dropped.
+
+    Parameters
+    ----------
+    covers : sparse matrix of shape (n, m)
+        One where the point of the column covers the row; no row is empty.
+    prices : ndarray of shape (m,), optional
+        Factors of the weights of the first problem, whose solution is where the loop starts: others
+        lead to other local optima.
+    """
+
+    def __init__(self, covers: sparse.csr_array, prices: np.ndarray | None = None) -> None:
+        self.covers = covers.astype(np.float64)
+        self.column_sizes = np.ones(covers.shape[1])
+        self.prices = prices
+        self.bound, self.reduced_costs = 0.0, np.zeros(covers.shape[1])
+        self._model: highspy.Highs | None = None
+
+    @property
+    def n_columns(self) -> int:
+        """Number of points that are left."""
+        return int(self.covers.shape[1])
+
+    def keep(self, columns: np.ndarray) -> None:
+        """Forget the other points."""
+        self.covers = self.covers[:, np.flatnonzero(columns)]
+        self.column_sizes = self.column_sizes[columns]
+        self._model = None
+
+    def solve(self, scale: np.ndarray, tolerance: float, *, steering: bool = False) -> Round:
+        """Solve with the weights ``1 / scale``; the simplex method knows no rough solutions.
+
+        ``bound`` is then what the dual solution proves: no w costs less, and none with w_j = 1 less
+        than that and the reduced cost of j together.
+        """
+        if self.prices is not None:
+            scale, self.prices = scale / self.prices, None
+        cost = scale.min() / scale  # the largest is one, whatever the scale
+        model = self._with_costs(cost)
+        run(model)
+        solution = model.getSolution()
+        coef = np.maximum(np.asarray(solution.col_value), 0.0)
+        coef /= min(1.0, float((self.covers @ coef).min()))
+        dual = np.maximum(np.asarray(solution.row_dual), 0.0)
+        dual /= max(1.0, float((self.covers.T @ dual / cost).max()))
+        self.reduced_costs = (cost - self.covers.T @ dual) / scale.min()
+        objective, bound = float(cost @ coef), float(dual.sum())
+        self.bound = bound / scale.min()
+        return Round(coef, 0.0, 0.0, max(0.0, objective - bound) / objective)
+
+    def _with_costs(self, cost: np.ndarray) -> highspy.Highs:
+        if self._model is None:
+            self._model = new_model()
+            add_columns(self._model, cost, 0.0, np.inf)
+            add_sparse_rows(self._model, self.covers, 1.0, np.inf)
+        else:
+            columns = np.arange(len(cost), dtype=np.int32)
+            self._model.changeColsCost(len(cost), columns, cost)
+        return self._model

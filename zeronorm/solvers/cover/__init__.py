@@ -1,1 +1,0 @@
-"""Covers of rows by few of them."""
