@@ -7,9 +7,10 @@ from sklearn.datasets import load_iris
 from sklearn.svm import SVC, NuSVC
 
 from zeronorm import KernelExpansion
-from zeronorm.decisions import Classes, DecisionRule, check_finite, probabilities, vote_scores
+from zeronorm.decisions import Classes, DecisionRule, check_finite, vote_scores
 from zeronorm.kernels import Kernel
 from zeronorm.libsvm import expansion_of, rule_of
+from zeronorm.links import probabilities
 
 
 def test_two_classes_by_sign():

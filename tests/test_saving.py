@@ -31,7 +31,7 @@ from zeronorm.feature_selection.selected import SelectedFeatures
 from zeronorm.kernels import Kernel
 from zeronorm.model import Model
 from zeronorm.tables.model import TableModel
-from zeronorm.tables.reading import read_table
+from zeronorm.tables.sources import read_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

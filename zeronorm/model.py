@@ -29,8 +29,8 @@ from zeronorm.decisions import (
     check_finite,
     decision_from_dict,
 )
-from zeronorm.expansion import FORMAT as EXPANSION_FORMAT
 from zeronorm.expansion import KernelExpansion
+from zeronorm.expansion_parts import FORMAT as EXPANSION_FORMAT
 from zeronorm.files import check_format, write_model
 from zeronorm.libsvm import CLASSIFIERS, MACHINES, expansion_of, rule_of
 from zeronorm.polynomial import SparsePolynomial

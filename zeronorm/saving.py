@@ -8,8 +8,8 @@ from typing import Any
 from sklearn.feature_selection import SelectorMixin
 from sklearn.frozen import FrozenEstimator
 
-from zeronorm.expansion import FORMAT as EXPANSION_FORMAT
 from zeronorm.expansion import KernelExpansion
+from zeronorm.expansion_parts import FORMAT as EXPANSION_FORMAT
 from zeronorm.files import read_model
 from zeronorm.model import Model
 

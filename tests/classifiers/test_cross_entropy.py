@@ -16,7 +16,8 @@ from tests.data import BINARY, cancer, contradictory, iris, moons, noisy, separa
 from tests.independent import minimum, own_objective, values_of
 from zeronorm import CrossEntropySVC, LinearProgrammingSVC, OneNormSVC
 from zeronorm.solvers.linear_programs import hinge_subsets
-from zeronorm.solvers.linear_programs.hinge_lp import Box, LinearProgramError, solve_one_norm
+from zeronorm.solvers.linear_programs.highs import LinearProgramError
+from zeronorm.solvers.linear_programs.hinge_lp import Box, solve_one_norm
 from zeronorm.solvers.linear_programs.hinge_subsets import HingeSubsets
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")

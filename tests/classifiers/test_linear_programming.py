@@ -22,7 +22,7 @@ from tests.independent import minimum
 from zeronorm import LinearProgrammingSVC, OneNormSVC
 from zeronorm.datasets import make_waveform
 from zeronorm.solvers.linear_programs import hinge_lp
-from zeronorm.solvers.linear_programs.hinge_lp import LinearProgramError
+from zeronorm.solvers.linear_programs.highs import LinearProgramError
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

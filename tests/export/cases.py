@@ -36,9 +36,11 @@ from zeronorm import (
 from zeronorm.decisions import Classes
 from zeronorm.kernels import Kernel
 from zeronorm.model import Model
+from zeronorm.tables.columns import to_matrix
 from zeronorm.tables.encoding import TableEncoder
 from zeronorm.tables.model import TableModel
-from zeronorm.tables.reading import Table, infer_columns, to_matrix
+from zeronorm.tables.reading import infer_columns
+from zeronorm.tables.table import Table
 
 ROWS = 200
 #: Names that a careless printer would let out of their quotes.

@@ -27,9 +27,11 @@ from zeronorm import AROMSelector, KernelExpansion
 from zeronorm.export.description import Lookup, Number
 from zeronorm.export.reading import describe
 from zeronorm.kernels import Kernel
+from zeronorm.tables.columns import to_matrix
 from zeronorm.tables.encoding import TableEncoder
 from zeronorm.tables.model import TableModel
-from zeronorm.tables.reading import Table, infer_columns, to_matrix
+from zeronorm.tables.reading import infer_columns
+from zeronorm.tables.table import Table
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from sklearn.svm import SVC, SVR
 from tests.export.cases import BUILDERS, get, mixed_frame, table_model
 from zeronorm import AROMClassifier, SparseSVC, ZeroNormSVC, load, save
 from zeronorm.report import describe, explain
-from zeronorm.tables.reading import Table
+from zeronorm.tables.table import Table
 
 
 @pytest.fixture(scope="module")

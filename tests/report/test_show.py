@@ -9,7 +9,7 @@ from tests.export.cases import get, table_model
 from zeronorm import save
 from zeronorm.report import describe
 from zeronorm.tables.cli import app
-from zeronorm.tables.reading import Column
+from zeronorm.tables.columns import Column
 
 
 @pytest.fixture(scope="module")

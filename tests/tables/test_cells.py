@@ -8,8 +8,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from zeronorm.tables.cells import PLAIN, BadCells, NumberForm, form_from_dict
+from zeronorm.tables.columns import Column, to_matrix
 from zeronorm.tables.dates import PARTS, DatePart, days_of
-from zeronorm.tables.reading import Column, infer_columns, to_matrix
+from zeronorm.tables.reading import infer_columns
 from zeronorm.tables.table import Table, TableError
 from zeronorm.tables.target import guess_task, read_numbers
 

@@ -20,12 +20,14 @@ from zeronorm.exceptions import PoorFitWarning
 from zeronorm.learned import choice
 from zeronorm.model import Model
 from zeronorm.tables import cli, comparison, contenders, fitting, screen
+from zeronorm.tables.columns import Column, to_matrix
 from zeronorm.tables.comparison import compare, time_prediction
 from zeronorm.tables.contenders import CONTENDERS, Contender, Plan, Rows
 from zeronorm.tables.encoding import TableEncoder
 from zeronorm.tables.model import TableModel
-from zeronorm.tables.reading import Column, read_table, read_target, to_matrix
 from zeronorm.tables.selection import choose_columns
+from zeronorm.tables.sources import read_table
+from zeronorm.tables.target import read_target
 
 
 def make_rows(n_rows=90, seed=0, n_classes=2):

@@ -11,9 +11,10 @@ from zeronorm import KernelExpansion, files
 from zeronorm.decisions import Classes, DecisionRule
 from zeronorm.kernels import Kernel
 from zeronorm.model import Model
+from zeronorm.tables.columns import MISSING_CODE, Column
 from zeronorm.tables.encoding import CategoryEncoding, TableEncoder
 from zeronorm.tables.model import TableModel
-from zeronorm.tables.reading import MISSING_CODE, Column, Table, TableError
+from zeronorm.tables.table import Table, TableError
 
 
 def expansion(kernel=None):

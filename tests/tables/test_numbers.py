@@ -14,11 +14,12 @@ from sklearn.svm import SVR
 from tests.tables.test_cli import assert_one_sentence, narrow_searches, write_csv
 from zeronorm import SparseSVR
 from zeronorm.tables import cli, contenders
+from zeronorm.tables.columns import Column
 from zeronorm.tables.comparison import guess_mean
 from zeronorm.tables.contenders import Plan, Rows, choose_svr
 from zeronorm.tables.encoding import TableEncoder
 from zeronorm.tables.model import TableModel
-from zeronorm.tables.reading import Column, read_table
+from zeronorm.tables.sources import read_table
 
 
 def rows_of(n_rows=90, seed=0):

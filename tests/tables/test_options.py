@@ -10,12 +10,13 @@ from sklearn.metrics import recall_score, roc_auc_score
 
 from tests.tables.test_cli import assert_one_sentence, narrow_searches, write_csv
 from zeronorm.tables import cli
-from zeronorm.tables.contenders import CONTENDERS, Plan, Rows, make_sparse_svc
+from zeronorm.tables.columns import Column
+from zeronorm.tables.contenders import CONTENDERS, Plan, Rows, make_sparse
 from zeronorm.tables.encoding import TableEncoder
 from zeronorm.tables.metrics import OF_CLASSES
 from zeronorm.tables.model import TableModel
-from zeronorm.tables.reading import Column, read_table
 from zeronorm.tables.selection import ColumnChoice
+from zeronorm.tables.sources import read_table
 
 
 def rare_rows(n_rows=120, seed=0):
@@ -223,7 +224,7 @@ class TestPredict:
 
 
 def _matrix(model, table):
-    from zeronorm.tables.reading import to_matrix
+    from zeronorm.tables.columns import to_matrix
 
     return to_matrix(table, model.encoder.columns)
 
@@ -258,4 +259,4 @@ class TestSelect:
 )
 def test_the_sparse_machine_chooses_by_the_metric(metric, classes, scoring):
     rows = Rows(np.zeros((6, 1)), np.arange(6) % classes, None)
-    assert make_sparse_svc(rows, Plan(metric=metric)).scoring == scoring
+    assert make_sparse(rows, Plan(metric=metric)).scoring == scoring

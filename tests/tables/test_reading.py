@@ -14,19 +14,14 @@ from zeronorm.kernels import Kernel
 from zeronorm.model import Model
 from zeronorm.tables import records
 from zeronorm.tables.cells import BadCells, NumberForm
+from zeronorm.tables.columns import MISSING_CODE, UNKNOWN_CODE, Column, to_matrix
 from zeronorm.tables.dates import DatePart
-from zeronorm.tables.model import TableEncoder, TableModel, check_output, save_text
-from zeronorm.tables.reading import (
-    MAX_LEVELS,
-    MISSING_CODE,
-    UNKNOWN_CODE,
-    Column,
-    TableError,
-    infer_columns,
-    read_table,
-    read_target,
-    to_matrix,
-)
+from zeronorm.tables.encoding import TableEncoder
+from zeronorm.tables.model import TableModel, check_output, save_text
+from zeronorm.tables.reading import MAX_LEVELS, infer_columns
+from zeronorm.tables.sources import read_table
+from zeronorm.tables.table import TableError
+from zeronorm.tables.target import read_target
 
 
 @pytest.fixture

@@ -8,9 +8,10 @@ import threading
 import numpy as np
 import pytest
 
-from zeronorm.tables.reading import infer_columns, read_table, to_matrix
+from zeronorm.tables.columns import to_matrix
+from zeronorm.tables.reading import infer_columns
 from zeronorm.tables.records import check_separator
-from zeronorm.tables.sources import Source
+from zeronorm.tables.sources import Source, read_table
 from zeronorm.tables.table import TableError
 
 TEXT = "name,größe\nJosé,1\nZoë,2\n"

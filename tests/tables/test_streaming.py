@@ -13,13 +13,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.tables.test_cli import assert_one_sentence, narrow_searches
 from zeronorm.tables import cli, memory, predicting, streaming
+from zeronorm.tables.columns import MISSING_CODE, to_matrix
 from zeronorm.tables.encoding import TableEncoder
 from zeronorm.tables.large import held_back_rows
 from zeronorm.tables.model import TableModel
-from zeronorm.tables.reading import MISSING_CODE, infer_columns, read_table, read_target, to_matrix
-from zeronorm.tables.sources import Source
+from zeronorm.tables.reading import infer_columns
+from zeronorm.tables.sources import Source, read_table
 from zeronorm.tables.streaming import must_stream, read_streamed, rows_as_text, write_features
 from zeronorm.tables.table import TableError
+from zeronorm.tables.target import read_target
 from zeronorm.tables.training import Reading
 
 N_ROWS = 400

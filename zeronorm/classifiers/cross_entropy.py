@@ -287,7 +287,7 @@ class CrossEntropySVC(SparseKernelClassifier):
         if problem.indices is None and len(columns) < problem.values.shape[1]:
             sets.append(np.arange(problem.values.shape[1]))
         names = {"best": "objective", "ones": "terms"}
-        history = {names.get(key, key): np.array(v) for key, v in found.history.items()}
+        history = {names.get(key, key): v for key, v in found.history.arrays().items()}
         fits = []
         for members in sets:
             score = subsets_of(members, slice(None), problem.cost)

@@ -242,7 +242,7 @@ class SparseKernelDensity(DensityMixin, Documented, BaseEstimator):
         self.support_vectors_ = rows[indices[result.terms]]
         self.n_terms_ = len(self.weights_)
         self.n_iter_ = result.rounds
-        self.history_ = {key: np.array(values) for key, values in result.history.items()}
+        self.history_ = result.history.arrays()
         self.objective_ = float(self.history_["objective"][-1])
         return result
 

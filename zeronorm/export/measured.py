@@ -8,8 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from zeronorm.export.description import Description, Lookup
+from zeronorm.tables.columns import to_matrix
 from zeronorm.tables.model import TableModel
-from zeronorm.tables.reading import Table, to_matrix
+from zeronorm.tables.table import Table
 
 
 def measured_error(model: Any, description: Description, X: Any, y: Any) -> str:

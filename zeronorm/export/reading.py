@@ -18,9 +18,10 @@ from zeronorm.export.folding import folded
 from zeronorm.export.steps import after, names_after
 from zeronorm.model import Model
 from zeronorm.solvers.mixture.kernel_mixture import log_height
+from zeronorm.tables.columns import MISSING_CODE
 from zeronorm.tables.encoding import NumberEncoding, TableEncoder
 from zeronorm.tables.model import TableModel
-from zeronorm.tables.reading import MISSING, MISSING_CODE
+from zeronorm.tables.table import MISSING
 
 
 def describe(model: Any) -> Description:

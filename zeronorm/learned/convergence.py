@@ -15,9 +15,6 @@ from dataclasses import dataclass
 #: Steps that are looked ahead, and by how much they must lower the mean loss of a row.
 AHEAD, WORTHWHILE = 50, 0.01
 
-#: What is known of each stage of a fit.
-HISTORY = ("terms", "rows", "objective", "fall")
-
 
 @dataclass
 class Descent:

@@ -15,7 +15,7 @@ from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.choice import precision
 from zeronorm.learned.coefficients import certify
 from zeronorm.learned.constraints import move_to_rows
-from zeronorm.learned.convergence import HISTORY, Descent
+from zeronorm.learned.convergence import Descent
 from zeronorm.learned.coordinates import TrainingSource, Units, rotated
 from zeronorm.learned.descent import descend, grow
 from zeronorm.learned.features import keep_features, spread_of, zero_widths
@@ -35,6 +35,7 @@ from zeronorm.learned.stochastic import (
     descend_in_cycles,
 )
 from zeronorm.solvers.lbfgs import within_box
+from zeronorm.solvers.solution import History
 
 #: Steps of a cycle for each of L-BFGS.
 CYCLES = 3
@@ -111,7 +112,7 @@ class _Fit:
         is_small = len(self.samples) == 1
         self.dtype = np.float64 if is_small else precision(training, [setting])
         self.gamma = self.units.gamma(setting.kernel)
-        self.history: dict[str, list[float]] = {key: [] for key in HISTORY}
+        self.history = History()
         self.n_steps = 0
         self.warning: str | None = None
 
@@ -143,8 +144,7 @@ class _Fit:
                 "The objective is not finite: the data are too badly scaled for this kernel and C. "
                 "Standardise the features, or take a smaller C."
             )
-        for key, value in zip(HISTORY, (terms, rows, objective, fall), strict=True):
-            self.history[key].append(value)
+        self.history.record(terms=terms, rows=rows, objective=objective, fall=fall)
 
     def on_first_sample(
         self, size: int, n_init: int, max_iter: int, tol: float, starts: Parameters | None
@@ -232,8 +232,8 @@ class _Fit:
         elif self.training.ends_on_rows:
             support = np.zeros(0, dtype=int)  # a linear part alone
         warning = gap_warning("The learned model", float(gap[0]), tol) or self.warning
-        recorded = {key: np.array(values) for key, values in self.history.items()}
-        return Learned(expansion, support, objective, self.n_steps, recorded, warning)
+        record = self.n_steps, self.history.arrays()
+        return Learned(expansion, support, objective, *record, warning)
 
     def _of_rows(self, expansion: KernelExpansion, rows: np.ndarray) -> KernelExpansion:
         """Return an expansion with rows as they were given for its vectors, which they are."""

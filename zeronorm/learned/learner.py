@@ -25,7 +25,7 @@ from zeronorm.checks import shown
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
 from zeronorm.learned.choice import precision
-from zeronorm.learned.convergence import HISTORY, Descent
+from zeronorm.learned.convergence import Descent
 from zeronorm.learned.coordinates import Units, batch_source
 from zeronorm.learned.descent import add_vectors, grown
 from zeronorm.learned.joint import Parameters
@@ -38,6 +38,7 @@ from zeronorm.learned.prototypes import (
 )
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.stochastic import LARGE_BATCH, BatchProblem, Cycle, descend_by_batches
+from zeronorm.solvers.solution import History
 
 #: The vectors are learned on samples of so many rows, one after the other, as far as there are.
 SAMPLES = (2_000, 8_000, 32_000)
@@ -81,7 +82,7 @@ class VectorLearner:
         self.training, self.random, self.learn_gamma = training, random, learn_gamma
         self.samples = nested_samples(training.codes, random)
         self.descent = Descent(0, 0.0)  # the last one
-        self.history: dict[str, list[float]] = {key: [] for key in HISTORY}
+        self.history = History()
 
     def on_rows(self, indices: np.ndarray, kernel: Kernel, vectors: Any, coef: Any) -> Prototypes:
         """Put vectors on some of the rows, with costs rescaled to all rows."""
@@ -127,13 +128,9 @@ class VectorLearner:
         """Move the vectors, and keep a record."""
         done = current.descend(max_steps=steps, tolerance=tolerance, learn_gamma=self.learn_gamma)
         fall = done.progress if done.is_cut else 0.0
-        self.record(len(current.vectors), current.X.shape[0], current.value, fall)
+        terms, rows = len(current.vectors), current.X.shape[0]
+        self.history.record(terms=terms, rows=rows, objective=current.value, fall=fall)
         return done
-
-    def record(self, terms: int, rows: int, objective: float, fall: float = 0.0) -> None:
-        """Write a stage into the history."""
-        for key, value in zip(HISTORY, (terms, rows, objective, fall), strict=True):
-            self.history[key].append(value)
 
     def best_of(self, starts: Iterable[Prototypes], steps: int, tolerance: float) -> Prototypes:
         """Let the vectors of each start converge on the first sample, and keep the best."""
@@ -172,7 +169,8 @@ class VectorLearner:
         best, objective = min(found, key=lambda one: one[1])
         current = self.on_rows(self.samples[0], best.kernel, best.vectors, best.coef)
         self.descent = Descent(STEPS_EACH * steps, 0.0)
-        self.record(n_terms, len(training.codes), objective)
+        n_rows = len(training.codes)
+        self.history.record(terms=n_terms, rows=n_rows, objective=objective, fall=0.0)
         return current
 
     def finish(self, current: Prototypes, tolerance: float) -> Learned:
@@ -191,9 +189,8 @@ class VectorLearner:
             current.value,
         )
         warning = gap_warning("The learned model", current.solution.gap, tolerance)
-        history = {key: np.array(values) for key, values in self.history.items()}
-        steps = self.descent.steps
-        return Learned(expansion, None, current.value, steps, history, warning)
+        record = self.descent.steps, self.history.arrays()
+        return Learned(expansion, None, current.value, *record, warning)
 
 
 def large_margin(rows: TrainingRows) -> LargeMargin:

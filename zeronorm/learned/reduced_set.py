@@ -21,13 +21,8 @@ from scipy.linalg import lapack, solve_triangular
 
 from zeronorm.blocks import row_blocks
 from zeronorm.kernels import Kernel
-from zeronorm.learned.prototypes import (
-    GROWING_STEPS,
-    GROWING_TOLERANCE,
-    Descent,
-    Projection,
-    Prototypes,
-)
+from zeronorm.learned.convergence import Descent
+from zeronorm.learned.prototypes import GROWING_STEPS, GROWING_TOLERANCE, Projection, Prototypes
 
 #: Given vectors among which the next are looked for, at most.
 CANDIDATES = 1000

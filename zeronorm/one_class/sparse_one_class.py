@@ -39,14 +39,11 @@ from zeronorm.base.training_set import (
 from zeronorm.checks import check_integer, check_share, check_terms, is_auto
 from zeronorm.decisions import OneClass
 from zeronorm.expansion import KernelExpansion
+from zeronorm.learned.convergence import Descent
 from zeronorm.learned.learner import check_learnable
 from zeronorm.learned.one_class_task import OneClassTask
-from zeronorm.learned.prototypes import (
-    GROWING_STEPS,
-    GROWING_TOLERANCE,
-    Descent,
-    Prototypes,
-)
+from zeronorm.learned.prototypes import GROWING_STEPS, GROWING_TOLERANCE, Prototypes
+from zeronorm.solvers.solution import History
 
 #: Rows on which the vectors are learned, at most; and among which the next is looked for.
 ROWS, CANDIDATES = 2_000, 300
@@ -56,7 +53,7 @@ ROWS, CANDIDATES = 2_000, 300
 NEAR, FEWER = 0.01, 20
 
 #: The descent stops when a step lowers the objective by less than this share of tol, relatively.
-RESTING = 0.1
+CONVERGED = 0.1
 
 
 @with_parameters
@@ -205,8 +202,7 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
         )
         warning = gap_warning("The one-class machine", found.gap, self.tol)
         warning = warning or descent.warning(self.tol)
-        recorded = {key: np.array(values) for key, values in history.items()}
-        return Learned(expansion, None, objective, descent.steps, recorded, warning)
+        return Learned(expansion, None, objective, descent.steps, history.arrays(), warning)
 
     def _vectors(
         self,
@@ -215,7 +211,7 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
         task: OneClassTask,
         training: TrainingRows,
         random: np.random.RandomState,
-    ) -> tuple[np.ndarray, Descent, dict[str, list[float]]]:
+    ) -> tuple[np.ndarray, Descent, History]:
         """Let vectors grow, and move, until they are as many as asked for, or enough."""
         most, best = len(weight), -np.inf
         if is_auto(self.n_terms):
@@ -228,15 +224,13 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
         values = training.kernel.matrix(data, candidates)
         first = candidates[[np.argmax(weight @ values)]]
         current = Prototypes(data, task, training.kernel, first)
-        history: dict[str, list[float]] = {"terms": [], "objective": []}
-        done = Descent(0, 0.0)
+        history, done = History(), Descent(0, 0.0)
         while True:
             is_full = len(current.vectors) >= most
             steps = self.max_iter if is_full else GROWING_STEPS
-            tolerance = RESTING * self.tol if is_full else GROWING_TOLERANCE
+            tolerance = CONVERGED * self.tol if is_full else GROWING_TOLERANCE
             done = current.descend(max_steps=steps, tolerance=tolerance)
-            history["terms"].append(len(current.vectors))
-            history["objective"].append(current.value)
+            history.record(terms=len(current.vectors), objective=current.value)
             if is_full:
                 break
             if is_auto(self.n_terms):
@@ -247,7 +241,7 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
             if current.grow(candidates, wanted) == 0:
                 break
         if not is_full:
-            done = current.descend(max_steps=self.max_iter, tolerance=RESTING * self.tol)
+            done = current.descend(max_steps=self.max_iter, tolerance=CONVERGED * self.tol)
         return current.vectors, done, history
 
     def _whole_machine(

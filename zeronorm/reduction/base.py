@@ -188,7 +188,7 @@ class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABC
         store_expansion(self, reduced.expansion)
         self.changed_ = reduced.changed
         self.n_iter_ = reduced.n_iter
-        self.history_ = {key: np.array(values) for key, values in reduction.history.items()}
+        self.history_ = reduction.history.arrays()
         if reduction.rows is None:
             self.n_features_in_ = reduction.given.n_features
             self.__dict__.pop("feature_names_in_", None)  # of an earlier fit

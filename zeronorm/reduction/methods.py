@@ -62,10 +62,10 @@ def place_vectors(reduction: Reduction, limits: Limits, *, train_again: bool) ->
             lost = given.lost(expansion, reduction.rows)
             intercept = given.expansion.intercept + lost
             expansion = given.with_terms(current.vectors, current.coef, intercept)
-        found = reduction.judged(expansion)
+        found = reduction.compared(expansion)
         found.n_iter, found.warning = descent.steps, warning
         residual = reduced_set.distance(expansion.vectors, expansion.coef)
-        reduction.record(terms=expansion.n_terms, changed=found.changed, residual=residual)
+        reduction.history.record(terms=expansion.n_terms, changed=found.changed, residual=residual)
         return found
 
     if limits.max_error is None:
@@ -150,8 +150,8 @@ def drop_dependent(reduction: Reduction, limits: Limits) -> Reduced:
         kept, coef = independent_terms(own_gram(reduction), expansion.coef)
         if len(kept) < expansion.n_terms:
             expansion = given.with_terms(expansion.vectors[kept], coef, expansion.intercept)
-    found = reduction.judged(expansion)
-    reduction.record(terms=expansion.n_terms, changed=found.changed)
+    found = reduction.compared(expansion)
+    reduction.history.record(terms=expansion.n_terms, changed=found.changed)
     if limits.excess(expansion.n_terms):
         found.warning = (
             f"{expansion.n_terms} of the {given.expansion.n_terms} vectors are independent, more "

@@ -10,6 +10,7 @@ import numpy as np
 from zeronorm.decisions import DecisionRule
 from zeronorm.expansion import KernelExpansion
 from zeronorm.reduction.given_model import Rows, output_values
+from zeronorm.solvers.solution import History
 
 #: Why a model with a linear part is refused by two of the methods.
 TRAINS_AGAIN = "Only method='reduced_set' and method='exact' train no coefficients again"
@@ -51,38 +52,35 @@ class Reduction:
 
     given: Any
     rows: Rows | None
-    history: dict[str, list[float]] = field(default_factory=dict)
+    history: History = field(default_factory=History)
 
     def __post_init__(self) -> None:
         given = self.given
-        self.judged_on = given.expansion.vectors if self.rows is None else self.rows.X
+        self.compared_on = given.expansion.vectors if self.rows is None else self.rows.X
         self.weight = None if self.rows is None else self.rows.weight
         self._before: np.ndarray | None = None
 
     def as_it_is(self) -> Reduced:
         """Return the model itself."""
         others = {"residual": 0.0, "cost": self.history.get("cost", [0.0])[0]}
-        self.record(
+        self.history.record(
             terms=self.given.expansion.n_terms,
             changed=0.0,
             **{key: value for key, value in others.items() if key in self.history},
         )
         return Reduced(self.given.expansion, self.given.rule)
 
-    def judged(self, expansion: KernelExpansion, rule: DecisionRule | None = None) -> Reduced:
+    def compared(self, expansion: KernelExpansion, rule: DecisionRule | None = None) -> Reduced:
         """Compare a smaller model with the given one, on the data or else on its own vectors."""
         given, rule = self.given, rule or self.given.rule
-        if self.judged_on.shape[0] == 0:  # a constant has no vectors to be judged on
+        if self.compared_on.shape[0] == 0:  # a constant has no vectors to be compared on
             return Reduced(expansion, rule)
         if self._before is None:
-            self._before = given.answers(output_values(given.expansion, self.judged_on), given.rule)
-        after = given.answers(output_values(expansion, self.judged_on), rule)
+            self._before = given.answers(
+                output_values(given.expansion, self.compared_on), given.rule
+            )
+        after = given.answers(output_values(expansion, self.compared_on), rule)
         return Reduced(expansion, rule, given.change(self._before, after, self.weight))
-
-    def record(self, **values: float) -> None:
-        """Write a line of the history."""
-        for key, value in values.items():
-            self.history.setdefault(key, []).append(value)
 
 
 def warned(reduction: Reduction, found: Reduced, limits: Limits) -> Reduced:

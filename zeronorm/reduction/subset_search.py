@@ -59,7 +59,7 @@ def search_among_vectors(
     tried: list[Reduced] = []
     for _ in range(COST_TRIES):
         found = search.at_cost()
-        tried.append(search.judged(found))
+        tried.append(search.compared(found))
         if limits.excess(found.expansion.n_terms) or limits.is_met(tried[-1]):
             break
         search.C *= COST_STEP
@@ -69,7 +69,7 @@ def search_among_vectors(
             if not limits.excess(last.expansion.n_terms):
                 if limits.max_error is None or not limits.is_met(last):
                     break
-            tried.append(search.judged(fewer))
+            tried.append(search.compared(fewer))
     allowed = [one for one in tried if not limits.excess(one.expansion.n_terms)]
     met = [one for one in allowed if limits.is_met(one)]
     if limits.max_error is not None and met:
@@ -96,12 +96,12 @@ class SubsetSearch:
         if isinstance(self.given, GivenClasses):
             self.rule = DecisionRule(len(self.given.classes))
 
-    def judged(self, found: Found) -> Reduced:
+    def compared(self, found: Found) -> Reduced:
         """Compare what was found with the model, and write it into the history."""
         own = self.problem.in_own_units(found.expansion, self.X)
-        reduced = self.reduction.judged(own, self.rule)
+        reduced = self.reduction.compared(own, self.rule)
         reduced.n_iter, reduced.warning = found.n_iter, found.warning
-        self.reduction.record(terms=own.n_terms, changed=reduced.changed, cost=self.C)
+        self.reduction.history.record(terms=own.n_terms, changed=reduced.changed, cost=self.C)
         return reduced
 
     def at_cost(self) -> Found:

@@ -21,7 +21,7 @@ from zeronorm.report.rows import (
 )
 from zeronorm.report.text import description_text
 from zeronorm.report.wording import Facts, cell_text, meaning, output_names, plain, short
-from zeronorm.tables.reading import Table
+from zeronorm.tables.table import Table
 
 #: Rows that are shown beside each term.
 NEAREST = 3

@@ -17,8 +17,9 @@ from sklearn.metrics import (
 
 from zeronorm.checks import shown
 from zeronorm.report.wording import plain
+from zeronorm.tables.columns import to_matrix
 from zeronorm.tables.model import TableModel
-from zeronorm.tables.reading import Table, to_matrix
+from zeronorm.tables.table import Table
 
 #: Points of a curve, bins of a calibration, classes that get a curve of their own.
 POINTS, BINS, CURVES = 120, 10, 8

@@ -12,8 +12,9 @@ import numpy as np
 from zeronorm.export.description import Column, Description, Feature, Function, Lookup
 from zeronorm.export.reading import describe as read_model
 from zeronorm.export.steps import is_missing
+from zeronorm.tables.columns import to_matrix
 from zeronorm.tables.model import TableModel
-from zeronorm.tables.reading import Table, to_matrix
+from zeronorm.tables.table import Table
 
 
 def described(model: Any, feature_names: Sequence[Any] | None = None) -> Description:

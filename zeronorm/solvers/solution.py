@@ -1,10 +1,26 @@
-"""The solution of a problem with one output."""
+"""What solvers return: the solution of a problem with one output, and a record of the rounds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 import numpy as np
+
+
+class History(dict[str, list[float]]):
+    """One value a round under each name; names that are given are there before the first round."""
+
+    def __init__(self, *names: str) -> None:
+        super().__init__({name: [] for name in names})
+
+    def record(self, **values: float) -> None:
+        """Add a round."""
+        for name, value in values.items():
+            self.setdefault(name, []).append(value)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return it as arrays."""
+        return {name: np.array(values) for name, values in self.items()}
 
 
 @dataclass
@@ -23,12 +39,9 @@ class Solution:
     objective: float
     gap: float = np.inf
     steps: int = 0
-    history: dict[str, list[float]] = field(
-        default_factory=lambda: {"terms": [], "objective": [], "gap": []}
-    )
+    history: History = field(default_factory=History)
 
     def record(self) -> None:
         """Add this solution to its history."""
-        line = int(np.count_nonzero(self.coef)), self.objective, self.gap
-        for key, value in zip(self.history, line, strict=True):
-            self.history[key].append(value)
+        terms = int(np.count_nonzero(self.coef))
+        self.history.record(terms=terms, objective=self.objective, gap=self.gap)

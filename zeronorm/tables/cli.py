@@ -76,12 +76,9 @@ def fit(
     from zeronorm.tables import fitting
     from zeronorm.tables.training import Reading
 
-    fitting.run(
-        Reading(data, target, task, folds, drop, category, sep, decimal, strict),
-        fitting.Wishes(out, report, metric, class_weight, terms, as_json, device, stream),
-        n_jobs,
-        random_state,
-    )
+    reading = Reading(data, target, task, folds, drop, category, sep, decimal, strict)
+    made = out, report, metric, class_weight, terms, as_json, device, stream
+    fitting.run(reading, fitting.Options(*made, n_jobs, random_state))
 
 
 @app.command()
@@ -103,8 +100,8 @@ def predict(
     """
     from zeronorm.tables import predicting
 
-    wishes = predicting.Wishes(proba, scores, tuple(keep), threshold, sep, decimal, strict)
-    predicting.run(model, data, out, wishes)
+    wanted = predicting.Options(proba, scores, tuple(keep), threshold, sep, decimal, strict)
+    predicting.run(model, data, out, wanted)
 
 
 @app.command()

@@ -104,17 +104,20 @@ def spread_of(values: NDArray[np.float64]) -> float:
 def guess_mean(y: NDArray[np.float64], plan: Plan) -> dict[str, NDArray[np.float64]]:
     """Return every metric, in every fold, of always answering the mean of the training rows."""
     folds = folds_of(y, plan.folds, plan.random_state)
-    said = [(Answers(np.full(len(test), y[train].mean())), y[test]) for train, test in folds]
-    metrics = {name: OF_TASK[plan.task][name] for name in metrics_of(plan)}
+    return measured(
+        [(Answers(np.full(len(test), y[train].mean())), y[test]) for train, test in folds], plan
+    )
+
+
+def measured(
+    parts: list[tuple[Answers, NDArray[Any]]], plan: Plan
+) -> dict[str, NDArray[np.float64]]:
+    """Return the usual metrics, and the one that was asked for, on each part of the rows."""
+    metrics = {name: OF_TASK[plan.task][name] for name in (*USUAL[plan.task], plan.metric)}
     return {
-        name: np.array([metric.value(answers, known) for answers, known in said])
+        name: np.array([metric.value(*part) for part in parts], dtype=np.float64)
         for name, metric in metrics.items()
     }
-
-
-def metrics_of(plan: Plan) -> list[str]:
-    """Return the names of what is measured: the usual, and what was asked for."""
-    return list(dict.fromkeys((*USUAL[plan.task], plan.metric)))
 
 
 @dataclass(frozen=True)
@@ -195,7 +198,7 @@ def _work(
     plan: Plan,
     fold: tuple[NDArray[np.intp], NDArray[np.intp]] | None,
 ) -> Fitted | Answers:
-    """Choose and fit on all rows; or on those of a fold, to judge its test rows.
+    """Choose and fit on all rows; or on those of a fold, to predict its test rows.
 
     No test row has any part in the choice or the preprocessing.
     """
@@ -205,7 +208,7 @@ def _work(
         if fold is None:
             return choose_and_fit(contender, rows, plan)
         train, test = fold
-        fitted = choose_and_fit(contender, rows.take(train), replace(plan, is_judged=True))
+        fitted = choose_and_fit(contender, rows.take(train), replace(plan, is_outer=True))
         return fitted.answers(rows.X[test], plan.needs_scores)
 
 
@@ -213,14 +216,7 @@ def _result(
     contender: Contender, rows: Rows, plan: Plan, final: Fitted, parts: list[Answers]
 ) -> Result:
     tests = [test for _, test in rows.folds(plan.folds, plan.random_state)]
-    metrics = {name: OF_TASK[plan.task][name] for name in metrics_of(plan)}
-    values = {
-        name: np.array(
-            [metric.value(part, rows.y[test]) for part, test in zip(parts, tests, strict=True)],
-            dtype=np.float64,
-        )
-        for name, metric in metrics.items()
-    }
+    values = measured([(part, rows.y[test]) for part, test in zip(parts, tests, strict=True)], plan)
     features = final.encoder.transform(rows.X[:10_000])
     with threadpool_limits(limits=1):
         seconds = time_prediction(final.machine.predict, features)

@@ -29,8 +29,8 @@ SVC_ROWS = 5_000
 #: 5 000 rows with C = 100 spreads of the target, 4 s on 2 000.
 SVR_TUNING_ROWS, SVR_ROWS = 1_000, 2_000
 INNER_FOLDS = 3
-#: Steps of the last fit of a sparse machine that is judged and thrown away.
-JUDGED_STEPS = 100
+#: Steps of the last fit of a sparse machine of an outer fold.
+OUTER_STEPS = 100
 #: Most iterations of a fit of `SVC`, which warns if it reaches them; usual are a few a row.
 SVC_ITERATIONS = 1_000_000
 
@@ -85,14 +85,14 @@ class Rows:
         return self.take(stratified_rows(codes, limit, random, least=INNER_FOLDS))
 
     def folds(self, count: int, random_state: int) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-        """Return row numbers to learn from and to judge by, every class in its share."""
+        """Return training and test rows of every fold, every class in its share."""
         return folds_of(self.y, count, random_state)
 
 
 def folds_of(
     y: NDArray[Any], count: int, random_state: int
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Return the row numbers of every fold: to learn from, and to judge by."""
+    """Return the training and test rows of every fold."""
     kind = StratifiedKFold if are_classes(y) else KFold
     return list(kind(count, shuffle=True, random_state=random_state).split(y, y))
 
@@ -126,10 +126,10 @@ class Plan:
         What the tuned machine is tuned by, and what is shown besides the usual.
     class_weight : str, optional
         "balanced": rows of rare classes cost more.
-    is_judged : bool
-        Whether what is fitted is that of an outer fold, which is judged and thrown away.
+    is_outer : bool
+        Whether what is fitted is that of an outer fold, which is tested and thrown away.
     held_back : int
-        Rows to judge by instead of folds, where there are very many.
+        Rows to test on instead of folds, where there are very many.
     """
 
     folds: int = 5
@@ -141,7 +141,7 @@ class Plan:
     task: str = "classification"
     metric: str = "error"
     class_weight: str | None = None
-    is_judged: bool = False
+    is_outer: bool = False
     held_back: int = 0
 
     @property
@@ -245,29 +245,18 @@ class SparseSVR(_Timed, sparse_svr.SparseSVR):
     """A :class:`zeronorm.SparseSVR` with the time of its choice."""
 
 
-def make_sparse_svc(rows: Rows, plan: Plan) -> SparseSVC:
-    """Return a `SparseSVC`, which chooses in ``fit``."""
-    return SparseSVC(
-        plan.n_terms,
-        class_weight=plan.class_weight,
-        random_state=plan.random_state,
-        n_jobs=plan.n_jobs,
-        device=plan.device,
-        scoring=_scoring(rows, plan),
-        **_effort(plan),
-    )
+def make_sparse(rows: Rows, plan: Plan) -> SparseSVC | SparseSVR:
+    """Return a sparse machine, which chooses in ``fit``.
 
-
-def make_sparse_svr(rows: Rows, plan: Plan) -> SparseSVR:
-    """Return a `SparseSVR`, which chooses in ``fit``."""
-    return SparseSVR(
-        plan.n_terms,
-        random_state=plan.random_state,
-        n_jobs=plan.n_jobs,
-        device=plan.device,
-        scoring=_scoring(rows, plan),
-        **_effort(plan),
-    )
+    That of an outer fold, which is tested and thrown away, has 3 inner folds instead of 5, as many
+    as the tuned machine, and half as many steps of its last fit: two thirds of the time.
+    """
+    options: dict[str, Any] = {"cv": INNER_FOLDS, "max_iter": OUTER_STEPS} if plan.is_outer else {}
+    options |= {"random_state": plan.random_state, "n_jobs": plan.n_jobs, "device": plan.device}
+    options |= {"scoring": _scoring(rows, plan)}
+    if plan.task == "regression":
+        return SparseSVR(plan.n_terms, **options)
+    return SparseSVC(plan.n_terms, class_weight=plan.class_weight, **options)
 
 
 def _scoring(rows: Rows, plan: Plan) -> str | None:
@@ -280,22 +269,13 @@ def _scoring(rows: Rows, plan: Plan) -> str | None:
     return SCORING.get(plan.metric)
 
 
-def _effort(plan: Plan) -> dict[str, Any]:
-    """Return what is special about a model of an outer fold, which is judged and thrown away.
-
-    Its choice has as many folds as that of the tuned machine, 3 instead of 5, and its last fit half
-    as many steps: two thirds of the time.
-    """
-    return {"cv": INNER_FOLDS, "max_iter": JUDGED_STEPS} if plan.is_judged else {}
-
-
 CONTENDERS = {
     "classification": (
         Contender("SVC", choose_svc, SVC_ROWS),
-        Contender("SparseSVC", make_sparse_svc),
+        Contender("SparseSVC", make_sparse),
     ),
     "regression": (
         Contender("SVR", choose_svr, SVR_ROWS),
-        Contender("SparseSVR", make_sparse_svr),
+        Contender("SparseSVR", make_sparse),
     ),
 }

@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from zeronorm.tables.cells import form_from_dict
-from zeronorm.tables.reading import MISSING, MISSING_CODE, Column
+from zeronorm.tables.columns import MISSING_CODE, Column
+from zeronorm.tables.table import MISSING
 
 
 @dataclass(frozen=True)

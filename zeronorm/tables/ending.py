@@ -11,7 +11,7 @@ from types import FrameType
 import joblib
 import typer
 
-from zeronorm.tables.reading import TableError
+from zeronorm.tables.table import TableError
 
 #: Ctrl-C, ``kill``, and a terminal that is closed (which Windows does not have).
 SIGNALS = [

@@ -15,8 +15,8 @@ from zeronorm.tables.dates import DatePart
 from zeronorm.tables.ending import clean_end, ignore_signals, print_notes
 from zeronorm.tables.model import TableModel
 from zeronorm.tables.options import LANGUAGES
-from zeronorm.tables.reading import MISSING, Table, TableError, read_table
-from zeronorm.tables.table import listing
+from zeronorm.tables.sources import read_table
+from zeronorm.tables.table import MISSING, Table, TableError, listing
 from zeronorm.tables.target import read_numbers
 from zeronorm.tables.training import check_out
 

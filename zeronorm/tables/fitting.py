@@ -15,13 +15,13 @@ from rich.console import Console
 
 from zeronorm.base.placement import check_device
 from zeronorm.tables import reporting
+from zeronorm.tables.columns import Column
 from zeronorm.tables.comparison import Comparison, Result, compare, guess_mean
 from zeronorm.tables.contenders import Plan
 from zeronorm.tables.ending import clean_end, ignore_signals, print_notes, screen, start_workers
 from zeronorm.tables.large import compare_large, held_back_rows
 from zeronorm.tables.metrics import OF_TASK
 from zeronorm.tables.model import TableModel, save_text
-from zeronorm.tables.reading import Column
 from zeronorm.tables.records import check_separator
 from zeronorm.tables.screen import comparison_table, recalls
 from zeronorm.tables.sources import Source
@@ -39,8 +39,8 @@ from zeronorm.tables.training import (
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """What is to be made of the rows: options of the command line."""
+class Options:
+    """What is to be made of the rows, and how: options of the command line."""
 
     out: Path | None = None
     report: Path | None = None
@@ -50,32 +50,34 @@ class Wishes:
     as_json: bool = False
     device: str | None = None
     stream: bool | None = None
+    n_jobs: int = -1
+    random_state: int = 0
 
 
-def run(reading: Reading, wishes: Wishes, n_jobs: int, random_state: int) -> None:
+def run(reading: Reading, options: Options) -> None:
     """Read, compare, print, and write what is to be written."""
     with clean_end():
-        _check(reading, wishes, n_jobs)
+        _check(reading, options)
         with Source.opened(reading.data, check_separator(reading.sep)) as source:
-            large = must_stream(source) if wishes.stream is None else wishes.stream
+            large = must_stream(source) if options.stream is None else options.stream
             fit_all = _fit_large if large else _fit_in_memory
-            found, table, columns, notes = fit_all(source, reading, wishes, n_jobs, random_state)
+            found, table, columns, notes = fit_all(source, reading, options)
         told = [note for result in found.results for note in result.final.notes]
         print_notes(told)
-        _print(found, columns, wishes, reading, [*notes, *told])
-        _write(found, table, wishes, reading)
+        _print(found, columns, options, reading, [*notes, *told])
+        _write(found, table, options, reading)
 
 
 def _fit_in_memory(
-    source: Source, reading: Reading, wishes: Wishes, n_jobs: int, random_state: int
+    source: Source, reading: Reading, options: Options
 ) -> tuple[Comparison, Table, list[Column], list[str]]:
     training = read_training(source, reading)
     target = training.target
     n_rows = len(target.y)
     n_learned = n_rows - -(-n_rows // reading.folds)
-    plan = _plan(target.task, n_learned, reading, wishes, n_jobs, random_state)
+    plan = _plan(target.task, n_learned, reading, options)
     with progress("tuning and fitting") as update:
-        start_workers(n_jobs)
+        start_workers(options.n_jobs)
         results = compare(training.rows, plan, update)
     guess = guess_mean(target.y, plan) if isinstance(target, Numbers) else {}
     models = [model_of(reading.target, target, result) for result in results]
@@ -84,7 +86,7 @@ def _fit_in_memory(
 
 
 def _fit_large(
-    source: Source, reading: Reading, wishes: Wishes, n_jobs: int, random_state: int
+    source: Source, reading: Reading, options: Options
 ) -> tuple[Comparison, Table | None, list[Column], list[str]]:
     with tempfile.TemporaryDirectory(prefix="zeronorm-") as name:
         folder = Path(name)
@@ -92,17 +94,17 @@ def _fit_large(
             streamed = read_streamed(source, reading, folder, update)
         check_rows(streamed.target, reading)
         n_rows = len(streamed.X)
-        test = held_back_rows(n_rows, random_state)
+        test = held_back_rows(n_rows, options.random_state)
         task = streamed.target.task
-        plan = _plan(task, n_rows - len(test), reading, wishes, n_jobs, random_state)
+        plan = _plan(task, n_rows - len(test), reading, options)
         plan = replace(plan, held_back=len(test))
         note = f"{source.name} is read piece by piece; the numbers of {n_rows} rows are on disk."
         print_notes([*streamed.notes, note])
         with progress("tuning and fitting") as update:
-            start_workers(n_jobs)
+            start_workers(options.n_jobs)
             results, guess = compare_large(streamed, test, plan, folder, update)
         table = None
-        if wishes.report is not None:
+        if options.report is not None:
             table = rows_as_text(source, reading, test)
     judged = streamed.target.rows(test)
     models = [model_of(reading.target, judged, result) for result in results]
@@ -110,52 +112,50 @@ def _fit_large(
     return found, table, streamed.columns, [*streamed.notes, note]
 
 
-def _check(reading: Reading, wishes: Wishes, n_jobs: int) -> None:
-    check_processes(n_jobs)
+def _check(reading: Reading, options: Options) -> None:
+    check_processes(options.n_jobs)
     reading.check()
     try:
-        check_device(wishes.device)
+        check_device(options.device)
     except (ImportError, ValueError) as error:
         raise TableError(str(error)) from None
-    if wishes.class_weight not in (None, "balanced"):
-        raise TableError(f"--class-weight is balanced, not '{wishes.class_weight}'.")
+    if options.class_weight not in (None, "balanced"):
+        raise TableError(f"--class-weight is balanced, not '{options.class_weight}'.")
     known = [name for metrics in OF_TASK.values() for name in metrics]
-    if wishes.metric not in (None, *known):
-        raise TableError(f"--metric is one of {', '.join(known)}, not '{wishes.metric}'.")
-    if wishes.out is not None:
-        check_out(wishes.out, reading.data)
-    if wishes.report is not None:
-        reporting.check_ending(wishes.report)
-        check_out(wishes.report, reading.data, *([wishes.out] if wishes.out else []))
+    if options.metric not in (None, *known):
+        raise TableError(f"--metric is one of {', '.join(known)}, not '{options.metric}'.")
+    if options.out is not None:
+        check_out(options.out, reading.data)
+    if options.report is not None:
+        reporting.check_ending(options.report)
+        check_out(options.report, reading.data, *([options.out] if options.out else []))
 
 
-def _plan(
-    task: str, n_learned: int, reading: Reading, wishes: Wishes, n_jobs: int, random_state: int
-) -> Plan:
+def _plan(task: str, n_learned: int, reading: Reading, options: Options) -> Plan:
     """Return the plan for rows of which so many are learned from."""
     usual = next(iter(OF_TASK[task]))
-    if wishes.metric is not None and wishes.metric not in OF_TASK[task]:
+    if options.metric is not None and options.metric not in OF_TASK[task]:
         raise TableError(
-            f"--metric {wishes.metric} does not go with {task}; its metrics are "
+            f"--metric {options.metric} does not go with {task}; its metrics are "
             f"{', '.join(OF_TASK[task])}."
         )
-    if wishes.class_weight is not None and task == "regression":
+    if options.class_weight is not None and task == "regression":
         raise TableError(f"--class-weight goes with classes; '{reading.target}' holds numbers.")
-    if wishes.terms is not None and wishes.terms > n_learned:
+    if options.terms is not None and options.terms > n_learned:
         raise TableError(
-            f"--terms {wishes.terms} is more than the {n_learned} rows of a training fold; take "
+            f"--terms {options.terms} is more than the {n_learned} rows of a training fold; take "
             "fewer terms."
         )
     return Plan(
         reading.folds,
-        n_jobs,
-        random_state,
-        wishes.terms or "auto",
-        wishes.device,
-        wishes.report is not None,
+        options.n_jobs,
+        options.random_state,
+        options.terms or "auto",
+        options.device,
+        options.report is not None,
         task,
-        wishes.metric or usual,
-        wishes.class_weight,
+        options.metric or usual,
+        options.class_weight,
     )
 
 
@@ -170,32 +170,32 @@ def model_of(name: str, target: Target | Numbers, result: Result) -> TableModel:
 def _print(
     found: Comparison,
     columns: Sequence[Column],
-    wishes: Wishes,
+    options: Options,
     reading: Reading,
     notes: Sequence[str],
 ) -> None:
     with screen():
-        if wishes.as_json:
+        if options.as_json:
             facts = _facts(found, columns, reading)
-            facts |= {"notes": list(notes), "saved": str(wishes.out) if wishes.out else None}
+            facts |= {"notes": list(notes), "saved": str(options.out) if options.out else None}
             typer.echo(json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False))
         else:
             Console().print(comparison_table(found, reading.title))
 
 
-def _write(found: Comparison, table: Table | None, wishes: Wishes, reading: Reading) -> None:
+def _write(found: Comparison, table: Table | None, options: Options, reading: Reading) -> None:
     text = ""
-    if wishes.report is not None:
+    if options.report is not None:
         assert table is not None
-        text = reporting.report_text(wishes.report, found, table, reading.title)
-    if wishes.out is not None:
+        text = reporting.report_text(options.report, found, table, reading.title)
+    if options.out is not None:
         ignore_signals()
-        found.models[-1].save(wishes.out)
-        print_notes([f"Saved {found.results[-1].name} as {wishes.out}."])
-    if wishes.report is not None:
+        found.models[-1].save(options.out)
+        print_notes([f"Saved {found.results[-1].name} as {options.out}."])
+    if options.report is not None:
         ignore_signals()
-        save_text(wishes.report, text)
-        print_notes([f"Wrote {wishes.report}."])
+        save_text(options.report, text)
+        print_notes([f"Wrote {options.report}."])
 
 
 def _facts(found: Comparison, columns: Sequence[Column], reading: Reading) -> dict[str, Any]:

@@ -21,12 +21,11 @@ from zeronorm.tables.comparison import (
     Result,
     choose_and_fit,
     fit_and_note,
-    metrics_of,
+    measured,
     time_prediction,
 )
 from zeronorm.tables.contenders import CONTENDERS, Contender, Plan, Rows
 from zeronorm.tables.encoding import TableEncoder
-from zeronorm.tables.metrics import OF_TASK
 from zeronorm.tables.streaming import SAMPLE_ROWS, Streamed, Update, write_features
 from zeronorm.tables.table import TableError
 from zeronorm.tables.target import Numbers, Target
@@ -134,13 +133,7 @@ def _values(answers: Answers, known: NDArray[Any], plan: Plan) -> dict[str, NDAr
     """Return every metric on each of several parts of the rows."""
     count = max(3, min(PARTS, len(known) // 200))
     parts = [np.arange(start, len(known), count) for start in range(count)]
-    metrics = {name: OF_TASK[plan.task][name] for name in metrics_of(plan)}
-    return {
-        name: np.array(
-            [metric.value(_part(answers, part), known[part]) for part in parts], dtype=np.float64
-        )
-        for name, metric in metrics.items()
-    }
+    return measured([(_part(answers, part), known[part]) for part in parts], plan)
 
 
 def _part(answers: Answers, rows: NDArray[np.intp]) -> Answers:

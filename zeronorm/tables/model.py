@@ -26,8 +26,9 @@ from zeronorm.files import (
 )
 from zeronorm.model import Model
 from zeronorm.tables.cells import BadCells
+from zeronorm.tables.columns import to_matrix
 from zeronorm.tables.encoding import TableEncoder, checked_field
-from zeronorm.tables.reading import Table, TableError, to_matrix
+from zeronorm.tables.table import Table, TableError
 
 FORMAT = "zeronorm-table-model"
 #: Version 3 has columns with a form or a source. A file without any is written as version 2, which

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from zeronorm.decisions import Classes, pairs_of
 from zeronorm.files import replacing
 from zeronorm.tables.cells import BadCells, NumberForm, PlainForm
+from zeronorm.tables.columns import Column
 from zeronorm.tables.encoding import TableEncoder
 from zeronorm.tables.ending import (
     clean_end,
@@ -27,7 +28,6 @@ from zeronorm.tables.ending import (
     screen,
 )
 from zeronorm.tables.model import TableModel, writable
-from zeronorm.tables.reading import Column
 from zeronorm.tables.records import check_separator
 from zeronorm.tables.sources import Source
 from zeronorm.tables.table import Table, TableError
@@ -38,7 +38,7 @@ PIECE_ROWS = 20_000
 
 
 @dataclass(frozen=True)
-class Wishes:
+class Options:
     """What is written beside the predictions, and how the file is read: options."""
 
     proba: bool = False
@@ -50,23 +50,23 @@ class Wishes:
     strict: bool = False
 
 
-def run(path: Path, data: Path, out: Path | None, wishes: Wishes) -> None:
+def run(path: Path, data: Path, out: Path | None, options: Options) -> None:
     """Read, predict and write, some rows at a time: a file may be larger than the memory."""
     with contextlib.ExitStack() as stack:
         with clean_end():
             if out is not None:
                 check_out(out, path, data)
-            check_decimal(wishes.decimal)
+            check_decimal(options.decimal)
             model = TableModel.load(path)
-            _check(model, wishes)
-            model = _with_decimal(model, wishes.decimal)
+            _check(model, options)
+            model = _with_decimal(model, options.decimal)
             if out is None:
                 # All of it or nothing, also on the screen.
                 spooled = stack.enter_context(tempfile.SpooledTemporaryFile(max_size=2**24))
-                _predict(model, data, cast(BinaryIO, spooled), wishes)
+                _predict(model, data, cast(BinaryIO, spooled), options)
             else:
                 with writable(out), replacing(out) as stream:
-                    _predict(model, data, stream, wishes)
+                    _predict(model, data, stream, options)
                     ignore_signals()
         if out is None:
             with one_sentence_errors(), screen():
@@ -75,36 +75,36 @@ def run(path: Path, data: Path, out: Path | None, wishes: Wishes) -> None:
                     typer.echo(block, nl=False)
 
 
-def _predict(model: TableModel, data: Path, stream: BinaryIO, wishes: Wishes) -> None:
-    bad_cells = BadCells(wishes.strict)
+def _predict(model: TableModel, data: Path, stream: BinaryIO, options: Options) -> None:
+    bad_cells = BadCells(options.strict)
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header(model, wishes))
+    writer.writerow(header(model, options))
     with (
-        Source.opened(data, check_separator(wishes.sep)) as source,
+        Source.opened(data, check_separator(options.sep)) as source,
         progress("predicting") as update,
     ):
         for piece in source.pieces(PIECE_ROWS):
             table = piece.table(source.name)
-            writer.writerows(records(model, table, wishes, bad_cells))
+            writer.writerows(records(model, table, options, bad_cells))
             update(source.share, f"line {table.lines[-1]}")
     text.detach()
     print_notes([*source.notes, *bad_cells.notes()])
 
 
-def _check(model: TableModel, wishes: Wishes) -> None:
+def _check(model: TableModel, options: Options) -> None:
     answers = model.model.decision.answers
     is_of_classes = isinstance(model.model.decision, Classes)
-    if wishes.threshold is not None:
+    if options.threshold is not None:
         if not is_of_classes or len(model.model.classes_) != 2:
             raise TableError("--threshold goes with a model of two classes.")
-        if not 0.0 < wishes.threshold < 1.0:
-            raise TableError(f"--threshold is between 0 and 1, not {wishes.threshold:g}.")
-    if wishes.scores and not is_of_classes:
+        if not 0.0 < options.threshold < 1.0:
+            raise TableError(f"--threshold is between 0 and 1, not {options.threshold:g}.")
+    if options.scores and not is_of_classes:
         raise TableError("--scores goes with classes; this model predicts numbers.")
-    if (wishes.proba or wishes.threshold is not None) and "predict_proba" not in answers:
+    if (options.proba or options.threshold is not None) and "predict_proba" not in answers:
         raise TableError("The model has no probabilities: --proba and --threshold need them.")
-    if model.target in wishes.keep:
+    if model.target in options.keep:
         raise TableError(f"--keep '{model.target}' is the name of what is predicted.")
 
 
@@ -122,12 +122,12 @@ def _with_mark(column: Column, decimal: str) -> Column:
     return replace(column, form=NumberForm(decimal)) if is_number else column
 
 
-def header(model: TableModel, wishes: Wishes) -> list[str]:
+def header(model: TableModel, options: Options) -> list[str]:
     """Return the names of the columns of the predictions."""
-    names = [*wishes.keep, model.target]
-    if wishes.proba:
+    names = [*options.keep, model.target]
+    if options.proba:
         names += [f"P({label})" for label in model.model.classes_]
-    if wishes.scores:
+    if options.scores:
         names += [f"score({name})" for name in _score_names(model)]
     return names
 
@@ -148,21 +148,21 @@ def _scores(model: TableModel, outputs: NDArray[np.float64]) -> NDArray[np.float
 
 
 def records(
-    model: TableModel, table: Table, wishes: Wishes, bad_cells: BadCells
+    model: TableModel, table: Table, options: Options, bad_cells: BadCells
 ) -> list[tuple[Any, ...]]:
     """Return a record for every row: kept cells, the prediction, probabilities, scores."""
-    columns: list[Sequence[Any]] = [table.column(name) for name in wishes.keep]
+    columns: list[Sequence[Any]] = [table.column(name) for name in options.keep]
     outputs = model.outputs(table, bad_cells)
     decision = model.model.decision
     predicted = decision.predict(outputs)
     added: list[NDArray[np.float64]] = []
     if isinstance(decision, Classes):
-        if wishes.proba or wishes.threshold is not None:
+        if options.proba or options.threshold is not None:
             chances = decision.predict_proba(outputs)
-            added += list(chances.T) if wishes.proba else []
-            if wishes.threshold is not None:
-                predicted = decision.classes[(chances[:, 1] >= wishes.threshold).astype(int)]
-        if wishes.scores:
+            added += list(chances.T) if options.proba else []
+            if options.threshold is not None:
+                predicted = decision.classes[(chances[:, 1] >= options.threshold).astype(int)]
+        if options.scores:
             added += list(_scores(model, outputs).T)
     is_number = predicted.dtype.kind == "f"
     columns.append([f"{v:.10g}" for v in predicted] if is_number else predicted.tolist())

@@ -22,7 +22,7 @@ from zeronorm.tables.cells import (
     n_read,
     number_form,
 )
-from zeronorm.tables.columns import MISSING_CODE, UNKNOWN_CODE, Column, to_matrix
+from zeronorm.tables.columns import Column
 from zeronorm.tables.dates import (
     ORDERS,
     PARTS,
@@ -32,23 +32,7 @@ from zeronorm.tables.dates import (
     parts_of,
     shown_day,
 )
-from zeronorm.tables.sources import read_table
 from zeronorm.tables.table import MISSING, Table, TableError, listing, plural
-from zeronorm.tables.target import Target, read_target
-
-__all__ = [
-    "MISSING",
-    "MISSING_CODE",
-    "UNKNOWN_CODE",
-    "Column",
-    "Table",
-    "TableError",
-    "Target",
-    "infer_columns",
-    "read_table",
-    "read_target",
-    "to_matrix",
-]
 
 #: More different texts than this in one column look like names or identifiers, not categories.
 MAX_LEVELS = 100

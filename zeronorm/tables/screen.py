@@ -8,7 +8,7 @@ from rich.text import Text
 from sklearn.metrics import recall_score
 
 from zeronorm.report.wording import percent
-from zeronorm.tables.comparison import Comparison, Result, metrics_of
+from zeronorm.tables.comparison import Comparison, Result
 from zeronorm.tables.contenders import SVR_TUNING_ROWS, TUNING_ROWS
 from zeronorm.tables.metrics import OF_TASK
 from zeronorm.tables.model import TableModel
@@ -73,7 +73,7 @@ def comparison_lines(found: Comparison) -> dict[str, list[str]]:
     results, models, target = found.results, found.models, found.target
     finals = [result.final for result in results]
     lines = {}
-    for name in metrics_of(found.plan):
+    for name in found.results[0].values:
         metric = OF_TASK[found.plan.task][name]
         lines[metric.label] = [metric.shown(r.mean(name), r.standard_error(name)) for r in results]
     if isinstance(target, Target) and len(target.classes) <= MOST_CLASSES:

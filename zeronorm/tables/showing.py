@@ -12,7 +12,8 @@ from zeronorm.report.explanation import explain
 from zeronorm.report.wording import Facts
 from zeronorm.tables.ending import clean_end, one_sentence_errors, screen
 from zeronorm.tables.exporting import check_has_table, loaded
-from zeronorm.tables.reading import Table, TableError, read_table
+from zeronorm.tables.sources import read_table
+from zeronorm.tables.table import Table, TableError
 
 
 def run(path: Path, data: Path | None, line: int | None, as_json: bool) -> None:

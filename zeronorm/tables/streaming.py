@@ -20,18 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zeronorm.tables.cells import BadCells, Form
+from zeronorm.tables.columns import Column, to_matrix
 from zeronorm.tables.encoding import TableEncoder
 from zeronorm.tables.memory import is_too_large, needed_memory
-from zeronorm.tables.reading import (
-    AT_LEAST,
-    MAX_LEVELS,
-    MISSING,
-    Column,
-    infer_columns,
-    to_matrix,
-)
+from zeronorm.tables.reading import AT_LEAST, MAX_LEVELS, infer_columns
 from zeronorm.tables.sources import Piece, Source
-from zeronorm.tables.table import Table, TableError, listing
+from zeronorm.tables.table import MISSING, Table, TableError, listing
 from zeronorm.tables.target import (
     Numbers,
     Target,

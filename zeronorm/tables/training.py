@@ -11,11 +11,12 @@ import numpy as np
 
 from zeronorm.base.progress import progress_bar
 from zeronorm.tables.cells import BadCells
+from zeronorm.tables.columns import Column, to_matrix
 from zeronorm.tables.contenders import Rows
 from zeronorm.tables.encoding import TableEncoder
 from zeronorm.tables.ending import print_notes
 from zeronorm.tables.model import check_output
-from zeronorm.tables.reading import MAX_LEVELS, Column, infer_columns, to_matrix
+from zeronorm.tables.reading import MAX_LEVELS, infer_columns
 from zeronorm.tables.records import check_separator
 from zeronorm.tables.sources import Source, title_of
 from zeronorm.tables.table import Table, TableError

@@ -8,10 +8,10 @@ from sklearn.metrics.pairwise import rbf_kernel
 from tests.data import cancer
 from tests.independent import minimum
 from tests.solvers.problems import COSTS, PROBLEMS, inseparable, kernel_problem
+from zeronorm.solvers.linear_programs.highs import LinearProgramError
 from zeronorm.solvers.linear_programs.hinge_lp import (
     Box,
     HingeLP,
-    LinearProgramError,
     solve_largest_coefficient,
     solve_one_norm,
 )

@@ -11,7 +11,7 @@ from tests.data import iris, moons
 from tests.independent import minimum, subset_score
 from tests.solvers.problems import COSTS, PROBLEMS, contradictory, inseparable, separable
 from zeronorm.solvers.linear_programs import hinge_subsets
-from zeronorm.solvers.linear_programs.hinge_lp import LinearProgramError
+from zeronorm.solvers.linear_programs.highs import LinearProgramError
 from zeronorm.solvers.linear_programs.hinge_subsets import HingeSubsets
 
 

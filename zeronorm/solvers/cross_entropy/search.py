@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 
 from zeronorm.solvers.cross_entropy.scores import BoundedScore, Scorer, is_below, rounding, smallest
+from zeronorm.solvers.solution import History
 
 #: FACE draws between ``sample_size / ADAPT`` and ``sample_size * ADAPT`` vectors in a round.
 ADAPT = 4
@@ -49,8 +50,8 @@ class Minimum:
     score: float
     probabilities: np.ndarray
     is_settled: bool = False
-    history: dict[str, list[float]] = field(
-        default_factory=lambda: {"level": [], "best": [], "ones": [], "draws": [], "scored": []}
+    history: History = field(
+        default_factory=lambda: History("level", "best", "ones", "draws", "scored")
     )
 
     @property
@@ -147,10 +148,13 @@ def minimise(
             result.score, result.vector = float(values[best]), vectors[best].copy()
         mean = vectors[values <= level + rounding(level)].mean(axis=0)
         result.probabilities = smoothing * mean + (1.0 - smoothing) * result.probabilities
-        ones, n_scored = int(result.vector.sum()), scorer.n_scored - scored
-        line = level, result.score, ones, len(values), n_scored
-        for key, value in zip(result.history, line, strict=True):
-            result.history[key].append(value)
+        result.history.record(
+            level=level,
+            best=result.score,
+            ones=int(result.vector.sum()),
+            draws=len(values),
+            scored=scorer.n_scored - scored,
+        )
         levels = result.history["level"][-patience - 1 :]
         result.is_settled = len(levels) > patience and not is_below(min(levels), max(levels))
         if report is not None:

@@ -18,8 +18,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from zeronorm.solvers.elimination.columns import Columns
-from zeronorm.solvers.elimination.rounds import RoundProblem, RoundSolution, SparseValues
+from zeronorm.solvers.elimination.rounds import (
+    LinearProgram,
+    RoundProblem,
+    RoundSolution,
+    SparseValues,
+)
 from zeronorm.solvers.linear_programs.hinge_lp import HingeLP
 from zeronorm.solvers.losses import insensitive
 
@@ -73,47 +77,24 @@ class SquaredResiduals(RoundProblem):
         return self.cost[:, None] * (y - around @ weights), centre - mean @ weights
 
 
-class AbsoluteResiduals(RoundProblem):
-    """Linear programs: the 1-norm, and the sizes of the residuals."""
+class AbsoluteResiduals(LinearProgram):
+    """Linear programs: the 1-norm, and the sizes of the residuals, two hinges for each row."""
 
-    slack_power = 1
-
-    def __init__(self, columns: Columns, targets: np.ndarray, cost: np.ndarray) -> None:
-        super().__init__(columns, targets, cost)
-        if columns.is_sparse:
-            twice: Any = SparseValues(sparse.vstack([columns.values] * 2, format="csc"))
+    def new_programs(self) -> list[HingeLP]:
+        """Return the program of each target."""
+        if self.columns.is_sparse:
+            twice: Any = SparseValues(sparse.vstack([self.columns.values] * 2, format="csc"))
         else:
-            twice = np.vstack([columns.values] * 2)
-        self.programs = []
-        for target in targets.T:
-            hinge = insensitive(target, cost, 0.0)
-            self.programs.append(
-                HingeLP(twice, hinge.target, hinge.cost, multiplicative=True, margin=hinge.margin)
-            )
+            twice = np.vstack([self.columns.values] * 2)
+        hinges = [insensitive(target, self.cost, 0.0) for target in self.targets.T]
+        return [
+            HingeLP(twice, hinge.target, hinge.cost, multiplicative=True, margin=hinge.margin)
+            for hinge in hinges
+        ]
 
-    def size(self, scaling: np.ndarray) -> float:
-        """Largest standard deviation of a rescaled column: the norm dual to the 1-norm."""
-        return float((scaling * self.columns.deviations).max())
-
-    def keep(self, columns: np.ndarray) -> None:
-        """Forget the other features."""
-        super().keep(columns)
-        for program in self.programs:
-            program.keep(columns)
-
-    def solve(self, scaling: np.ndarray) -> RoundSolution:
-        """Solve with the columns multiplied by ``scaling``."""
+    def signed_dual_and_slack(
+        self, duals: np.ndarray, scores: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Signed dual variables of the rows (n x targets), and the largest residual of each."""
         n = self.columns.n_rows
-        found = [program.solve(scaling, 0.0) for program in self.programs]
-        coef = np.column_stack([part.coef for part in found])
-        intercept = np.array([part.intercept for part in found])
-        dual = np.column_stack([program.dual[:n] - program.dual[n:] for program in self.programs])
-        scores = (self.programs[0].values @ coef)[:n] + intercept
-        return RoundSolution(
-            coef,
-            intercept,
-            scaling * np.abs(self.columns.adjoint(dual)).sum(axis=1),
-            np.abs(self.targets - scores).max(axis=1),
-            sum(part.loss for part in found) + float((np.abs(coef) / scaling[:, None]).sum()),
-            max(part.gap for part in found),
-        )
+        return duals[:n] - duals[n:], np.abs(self.targets - scores[:n]).max(axis=1)

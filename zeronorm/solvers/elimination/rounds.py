@@ -172,23 +172,35 @@ class LinearProgram(RoundProblem):
     def solve(self, scaling: np.ndarray) -> RoundSolution:
         """Solve with the columns multiplied by ``scaling``."""
         if not self.programs or self.cost is not self.solved_cost:
-            columns, self.solved_cost = self.columns, self.cost
-            values: Any = SparseValues(columns.values) if columns.is_sparse else columns.values
-            self.programs = [
-                HingeLP(values, target, self.cost, multiplicative=True) for target in self.targets.T
-            ]
+            self.programs, self.solved_cost = self.new_programs(), self.cost
         found = [program.solve(scaling, 0.0) for program in self.programs]
         coef = np.column_stack([part.coef for part in found])
         intercept = np.array([part.intercept for part in found])
-        dual = self.targets * np.column_stack([program.dual for program in self.programs])
+        scores = self.programs[0].values @ coef + intercept
+        duals = np.column_stack([program.dual for program in self.programs])
+        dual, slack = self.signed_dual_and_slack(duals, scores)
         return RoundSolution(
             coef,
             intercept,
             scaling * np.abs(self.columns.adjoint(dual)).sum(axis=1),
-            largest_slack(self.targets * (self.programs[0].values @ coef + intercept)),
+            slack,
             sum(part.loss for part in found) + float((np.abs(coef) / scaling[:, None]).sum()),
             max(part.gap for part in found),
         )
+
+    def new_programs(self) -> list[HingeLP]:
+        """Return the program of each output."""
+        columns = self.columns
+        values: Any = SparseValues(columns.values) if columns.is_sparse else columns.values
+        return [
+            HingeLP(values, target, self.cost, multiplicative=True) for target in self.targets.T
+        ]
+
+    def signed_dual_and_slack(
+        self, duals: np.ndarray, scores: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Signed dual variables of the rows (n x outputs), and the largest slack of each."""
+        return self.targets * duals, largest_slack(self.targets * scores)
 
 
 def largest_slack(margins: np.ndarray) -> np.ndarray:

@@ -31,7 +31,7 @@ from zeronorm.solvers.losses import Hinge, Smoothed
 from zeronorm.solvers.newton.descent import HingeDescent
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
 from zeronorm.solvers.newton.line_search import Line, has_fallen
-from zeronorm.solvers.solution import Solution
+from zeronorm.solvers.solution import History, Solution
 
 #: A step whose predicted gain is less than this, relatively, is rounding.
 NEGLIGIBLE = 1e-13
@@ -74,12 +74,10 @@ class SmoothHingeLasso:
         vertex = self.program.solve(scale, tolerance=0.0)
         state = _Descent(self, penalty, vertex.coef, vertex.intercept)
         bounds = [self._lower_bound(self.program.dual, penalty)]
-        history: dict[str, list[float]] = {"terms": [], "objective": [], "gap": []}
+        history = History()
         while True:
             gap = (state.value - max(bounds)) / state.value if state.value > 0 else 0.0
-            line = len(state.terms), state.value, gap
-            for key, value in zip(history, line, strict=True):
-                history[key].append(value)
+            history.record(terms=len(state.terms), objective=state.value, gap=gap)
             if len(history["gap"]) > max_steps or not state.newton_step():
                 break
             bounds.append(self._lower_bound(state.dual, penalty))

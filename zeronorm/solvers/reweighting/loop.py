@@ -23,6 +23,8 @@ from typing import Protocol
 
 import numpy as np
 
+from zeronorm.solvers.solution import History
+
 #: A term counts as zero when its largest contribution to a decision value is this small beside the
 #: largest of the first solution. At p = 0 vanishing terms shrink quadratically (alpha <- alpha^2 g
 #: in A) or are exact zeros of a linear program (B), so the result does not depend on it; towards
@@ -155,9 +157,7 @@ class Reweighted:
     gap: float = np.inf
     is_stuck: bool = False
     open_gap: float = 0.0
-    history: dict[str, list[float]] = field(
-        default_factory=lambda: {"terms": [], "objective": [], "gap": [], "strength": []}
-    )
+    history: History = field(default_factory=lambda: History("terms"))
 
     @property
     def all_coef(self) -> np.ndarray:
@@ -289,7 +289,7 @@ def _drop_and_record(
         result.terms, result.coef = result.terms[keep], result.coef[keep]
         penalty.floor = penalty.floor[keep]
     objective = penalty.value(result.coef) + loss
-    line = len(result.terms), objective, result.gap, penalty.strength
-    for key, value in zip(result.history, line, strict=True):
-        result.history[key].append(value)
+    result.history.record(
+        terms=len(result.terms), objective=objective, gap=result.gap, strength=penalty.strength
+    )
     return objective
