@@ -38,11 +38,24 @@ def test_what_is_said_to_be_in_a_room_is_there():
             assert words == [word for word in words if word in inside], first
 
 
-@pytest.mark.parametrize(("name", "stations"), [("SparseSVC", 10), ("ZeroNormSVC", 9)])
-def test_the_walk(name, stations):
-    text = TEXT.partition(f"`{name}.fit`: ")[2].partition("\n\n")[0]
+def walk_in_words(name):
+    """Return the paragraph on the way of a row, and the modules that it names."""
+    text = TEXT.partition(f"`{name}`: ")[2].partition("\n\n")[0]
     named = re.findall(r"`([a-z_]+(?:/[a-z_]+)*)`", text.replace("`solvers/linear_programs`", ""))
     assert max(Counter(named).values()) == 1
+    return text, named
+
+
+def test_the_walk_of_the_command_line():
+    text, named = walk_in_words("zeronorm fit")
+    assert [name for name in named if not (PACKAGE / f"{name}.py").exists()] == []
+    # One of the stations is the ten of SparseSVC.
+    assert "the ten\nstations" in text and text.count("→") == 15 - 10
+
+
+@pytest.mark.parametrize(("name", "stations"), [("SparseSVC", 10), ("ZeroNormSVC", 9)])
+def test_the_walk(name, stations):
+    text, named = walk_in_words(f"{name}.fit")
     assert text.count("→") == stations - 1
     with_rows, others = walk(name)
     entered = {module.replace(".", "/") for module in [*with_rows, *others]}

@@ -20,20 +20,16 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from zeronorm.base.classifier import KernelClassifier
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.placement import validated
-from zeronorm.base.targets import NumericRows
 from zeronorm.base.training_set import Learned, TrainingRows, learned_expansion
 from zeronorm.checks import check_integer
 from zeronorm.decisions import check_finite
-from zeronorm.learned.final import fit_setting
+from zeronorm.learned.final import fit_numbers
 from zeronorm.learned.learner import check_learnable
-from zeronorm.learned.losses import Insensitive
-from zeronorm.learned.settings import Setting
 
 #: Ridge on the covariance within classes, as a share of its trace.
 RIDGE = 1e-9
@@ -140,23 +136,10 @@ class SparseKernelFisher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kern
     def _learn(self, training: TrainingRows) -> Learned:
         weight = training.cost / training.cost.sum()
         targets = class_scores(training.codes, weight)
-        problem = NumericRows(
-            training.rows,
-            training.data,
-            np.zeros_like(training.codes),
-            targets,
-            training.cost,
-            training.kernel,
-        )
-        learned = fit_setting(
-            problem,
-            Setting(1.0, training.kernel, loss=Insensitive()),  # the cost of the rows has C
-            min(self.n_terms, len(training.codes)),
-            check_random_state(self.random_state),
-            n_init=1,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
+        size = min(self.n_terms, len(weight))
+        options = self.random_state, self.max_iter, self.tol
+        # The cost of the rows has C already.
+        learned = fit_numbers(training, targets, 1.0, size, *options)
         found = learned.expansion
         analysis = Discriminants(found.outputs(training.data), training.codes, weight)
         self.scalings_ = found.coef @ analysis.scalings

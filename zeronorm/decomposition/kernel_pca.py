@@ -38,10 +38,8 @@ from zeronorm.checks import check_integer, check_terms, is_auto
 from zeronorm.decisions import Scores
 from zeronorm.decomposition.inverse import ScoresToRows
 from zeronorm.expansion import KernelExpansion
-from zeronorm.learned.final import fit_setting
+from zeronorm.learned.final import fit_numbers
 from zeronorm.learned.learner import check_learnable
-from zeronorm.learned.losses import Insensitive
-from zeronorm.learned.settings import Setting
 
 #: Rows whose kernel matrix is decomposed, at most, and terms of "auto": one for so many of them.
 ROWS, ROWS_PER_TERM, MOST_TERMS = 2_000, 10, 200
@@ -205,23 +203,8 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelM
             n_rows, history = np.array([len(scores)]), {"objective": np.zeros(1)}
             return Learned(whole, None, 0.0, 0, {"terms": n_rows, "rows": n_rows, **history})
         unit = float(np.std(scores, axis=0).max())
-        problem = NumericRows(
-            training.rows,
-            training.data,
-            training.codes,
-            scores / unit,
-            training.cost,
-            training.kernel,
-        )
-        learned = fit_setting(
-            problem,
-            Setting(COST, training.kernel, loss=Insensitive()),
-            count,
-            check_random_state(self.random_state),
-            n_init=1,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
+        options = self.random_state, self.max_iter, self.tol
+        learned = fit_numbers(training, scores / unit, COST, count, *options)
         found = learned.expansion
         learned.expansion = KernelExpansion(
             found.vectors, unit * found.coef, unit * found.intercept, found.kernel

@@ -100,7 +100,7 @@ class Coefficients:
             values = models.kernel.values(models.parameters.vectors, models.current_widths, rows)
             features = self.inverse @ values
             if root:
-                X = rows.X.toarray() if hasattr(rows.X, "toarray") else rows.X
+                X = rows.dense(slice(None))
                 if models.used is not None:
                     X = X * models.used.linear
                 linear = cast(root * X.T, rows.dtype)

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from zeronorm.arrays import (
     at_least,
@@ -152,7 +151,7 @@ class Scaling:
         xp = namespace(features)
         columns = [features, zeros((n_models, 1, n), features) + 1.0]
         if self.is_full:
-            X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
+            X = rows.dense(slice(None))
             X = X if self.models.used is None else X * self.models.used.linear
             X = cast(float(np.sqrt(form.linear)) * X.T, rows.dtype)
             columns.append(broadcast(X, (n_models, d, n)))

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import check_random_state
 
 from zeronorm.arrays import cast, namespace, take, to_numpy
 from zeronorm.base.sampling import stratified_rows
+from zeronorm.base.targets import NumericRows
 from zeronorm.base.training_set import Learned, TrainingRows, gap_warning, rescaled_cost
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.choice import precision
@@ -22,6 +24,7 @@ from zeronorm.learned.features import keep_features, spread_of, zero_widths
 from zeronorm.learned.holdout import Finished
 from zeronorm.learned.joint import JointModels, Parameters, Used
 from zeronorm.learned.learner import nested_samples
+from zeronorm.learned.losses import Insensitive
 from zeronorm.learned.path import (
     CANDIDATES,
     CANDIDATES_EACH,
@@ -45,9 +48,6 @@ STEPS = 40
 
 #: A descent whose last steps lower the objective by this share, each, is not near its end.
 FALLING = 0.001
-
-#: The vectors of a fit without starts grow by so much at a time.
-DOUBLING = 2
 
 
 def fit_setting(
@@ -96,6 +96,23 @@ def fit_setting(
         return fit.certified(models.parameters, models.used, tol, max_iter)
     fit.n_steps = finished.steps
     return fit.certified(finished.parameters, finished.used, tol, max_iter)
+
+
+def fit_numbers(
+    training: TrainingRows,
+    numbers: np.ndarray,
+    C: float,
+    size: int,
+    random_state: Any,
+    max_iter: int,
+    tol: float,
+) -> Learned:
+    """Learn numbers (n x outputs) by squared errors of cost C, with ``size`` terms for all."""
+    codes, kernel = np.zeros_like(training.codes), training.kernel
+    rows = NumericRows(training.rows, training.data, codes, numbers, training.cost, kernel)
+    setting = Setting(C, kernel, loss=Insensitive())
+    random = check_random_state(random_state)
+    return fit_setting(rows, setting, size, random, n_init=1, max_iter=max_iter, tol=tol)
 
 
 class _Fit:
@@ -154,7 +171,7 @@ class _Fit:
         models = self.models_on(self.samples[0], starts, count)
         codes = self.training.codes[self.samples[0]]
         while models.size < size:
-            wanted = min(max(1, (DOUBLING - 1) * models.size), size - models.size)
+            wanted = min(max(1, models.size), size - models.size)  # it doubles
             draw = min(len(codes), max(CANDIDATES, CANDIDATES_EACH * wanted))
             drawn = [stratified_rows(codes, draw, self.random)[:draw] for _ in range(count)]
             if grow(models, _stacked(models, drawn), wanted) == 0:

@@ -109,8 +109,7 @@ class Folds:
             codes = renumbered(self.shared.codes[train])
             train = train[stratified_rows(codes, count, random)[:count]]
         # As many for every fold, so that they fit into one array.
-        chosen = take(self.shared.rows.X, train[np.arange(count) % len(train)])
-        return chosen.toarray() if hasattr(chosen, "toarray") else chosen
+        return self.shared.rows.dense(train[np.arange(count) % len(train)])
 
     def all_candidates(self, count: int) -> Any:
         """Draw rows among which each fold looks for new vectors, (folds, count, d)."""

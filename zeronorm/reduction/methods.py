@@ -24,8 +24,8 @@ from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
 #: Share of the model's terms that new vectors may have if nothing else is asked.
 SHARE = 0.1
 
-#: Relative progress of a step at which the vectors rest, as a share of ``tol``.
-RESTING = 1e-3
+#: Relative progress of a step at which they have converged, as a share of ``tol``.
+CONVERGED = 1e-3
 
 
 # New vectors: the reduced set, and the modified reduced set.
@@ -51,7 +51,7 @@ def place_vectors(reduction: Reduction, limits: Limits, *, train_again: bool) ->
 
     def at(size: int) -> Reduced:
         current, descent = reduced_set.reach(
-            size, max_steps=limits.max_iter, tolerance=RESTING * limits.tol
+            size, max_steps=limits.max_iter, tolerance=CONVERGED * limits.tol
         )
         warning = descent.warning(limits.tol)
         if train_again:
