@@ -19,7 +19,6 @@ from zeronorm.learned.coefficients import solve_coefficients
 from zeronorm.learned.constraints import (
     feature_ranges,
     nearest_rows,
-    squared_distances,
     with_vectors_on_rows,
 )
 from zeronorm.learned.descent import Scaling, descend, grow
@@ -182,7 +181,8 @@ def test_nearest_rows_are_the_best_assignment():
         cut = parameters.log_widths[:, : form.widths]
         own = Parameters(*parameters.arrays()[:4], cut)
         models = JointModels(rows, form, np.ones((1, 7)), np.array([0.7]), own)
-        distances = squared_distances(models, rows)[0]
+        arguments = models.parameters.vectors, models.current_widths, rows
+        distances = models.kernel.squared_distances(*arguments)[0]
         widths = np.broadcast_to(models.current_widths[0], 3)
         if form.kernel.name == "rbf":
             apart = own.vectors[0][:, None, :] - X[None, :, :]

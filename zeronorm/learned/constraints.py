@@ -19,12 +19,11 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
-from zeronorm.arrays import as_on, diagonal, is_numpy, namespace, to_numpy
+from zeronorm.arrays import as_on, is_numpy, to_numpy
 from zeronorm.blocks import row_blocks
 from zeronorm.learned.coefficients import solve_coefficients
 from zeronorm.learned.descent import descend
 from zeronorm.learned.joint import JointModels
-from zeronorm.learned.kernel_sets import Rows, products_with_rows
 
 #: What the parameter ``vectors`` may be.
 VECTORS = ("free", "inside", "rows")
@@ -46,25 +45,6 @@ def feature_ranges(data: Any) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
-def squared_distances(models: JointModels, rows: Rows) -> np.ndarray:
-    """Squared distances of the vectors of each model and rows (models, m, n)."""
-    kernel, widths, vectors = models.kernel, models.current_widths, models.parameters.vectors
-    xp = namespace(vectors)
-    if kernel.name == "rbf":
-        scaled = widths[:, None, :] * vectors
-        found = xp.sum(scaled * vectors, axis=2)[:, :, None] - products_with_rows(
-            2.0 * scaled, rows.X
-        )
-        if widths.shape[1] == 1:
-            return to_numpy(found + (widths * rows.norms)[:, None, :])
-        return to_numpy(found + products_with_rows(widths, rows.squares)[:, None, :])
-    own = rows.norms[None, :]
-    if kernel.name == "poly":
-        own = (widths * own + kernel.coef0) ** kernel.degree
-    found = own[:, None, :] - 2.0 * kernel.values(vectors, widths, rows)
-    return to_numpy(found + diagonal(kernel.gram(vectors, widths))[:, :, None])
-
-
 def nearest_rows(models: JointModels, source: Any) -> np.ndarray:
     """Return the indices of the rows that the vectors of one model go to, each to another one.
 
@@ -73,7 +53,8 @@ def nearest_rows(models: JointModels, source: Any) -> np.ndarray:
     count = models.size
     indices, distances = np.zeros((count, 0), dtype=int), np.zeros((count, 0))
     for block in row_blocks(len(source)):
-        found = squared_distances(models, source.take(block))[0]
+        arguments = models.parameters.vectors, models.current_widths, source.take(block)
+        found = to_numpy(models.kernel.squared_distances(*arguments))[0]
         rows = np.broadcast_to(np.arange(block.start, block.stop), found.shape)
         indices, distances = np.hstack([indices, rows]), np.hstack([distances, found])
         kept = np.argsort(distances, axis=1, kind="stable")[:, :count]

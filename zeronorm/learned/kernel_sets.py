@@ -132,6 +132,20 @@ class SetsKernel:
         """Kernel of vectors and rows, shape (sets, m, n)."""
         if self.name != "rbf":
             return self._of_product(products_with_rows(vectors, rows.X), widths)
+        # Rounding may leave a squared distance a hair below zero.
+        return exp_at_most_one(self._minus_distances(vectors, widths, rows))
+
+    def squared_distances(self, vectors: Any, widths: Any, rows: Rows) -> Any:
+        """Squared distances of vectors and rows: of the metric, or in the space of the kernel."""
+        if self.name == "rbf":
+            return -self._minus_distances(vectors, widths, rows)
+        own = self._of_product(rows.norms[None, None, :], widths)
+        found = own - 2.0 * self.values(vectors, widths, rows)
+        return found + diagonal(self.gram(vectors, widths))[:, :, None]
+
+    @staticmethod
+    def _minus_distances(vectors: Any, widths: Any, rows: Rows) -> Any:
+        """Squared distances of the metric, negative."""
         scaled = widths[:, None, :] * vectors
         values = products_with_rows(2.0 * scaled, rows.X)
         values -= namespace(vectors).sum(scaled * vectors, axis=2)[:, :, None]
@@ -139,8 +153,7 @@ class SetsKernel:
             values -= (widths * rows.norms)[:, None, :]
         else:
             values -= products_with_rows(widths, rows.squares)[:, None, :]
-        # Rounding may leave a squared distance a hair below zero.
-        return exp_at_most_one(values)
+        return values
 
     def gram(self, vectors: Any, widths: Any) -> Any:
         """Kernel of the vectors of each set with themselves."""
