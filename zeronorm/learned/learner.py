@@ -95,8 +95,8 @@ class VectorLearner:
         data, codes = self.training.data[rows], self.training.codes[rows]
         shares = np.where(codes == np.arange(codes.max() + 1)[:, None], cost, 0.0)
         means = np.asarray((shares / shares.sum(axis=1, keepdims=True)) @ data)
-        rivals = [self.on_rows(rows, self.training.kernel, mean[None], None) for mean in means]
-        return min(rivals, key=lambda one: one.value)
+        found = [self.on_rows(rows, self.training.kernel, mean[None], None) for mean in means]
+        return min(found, key=lambda one: one.value)
 
     def greedy(self, size: int) -> Prototypes:
         """Start from a class mean, and add the vectors of the largest predicted gain."""

@@ -280,8 +280,12 @@ class Path:
         if not self.states or not earlier or len(earlier) == len(indices):
             return bool(self.states)  # nothing to compare
         best = min(indices, key=results.mean_loss)
-        leader = results.settings[best]
-        if best < first and leader in self.states and leader not in results.settings[first:]:
+        lowest_setting = results.settings[best]
+        if (
+            best < first
+            and lowest_setting in self.states
+            and lowest_setting not in results.settings[first:]
+        ):
             return True  # larger than the sizes of the stage already, it has waited
         gain = results.losses[min(earlier, key=results.mean_loss)] - results.losses[best]
         is_clear = not results.within(WORTHWHILE, gain)

@@ -84,10 +84,10 @@ def far_behind(
     difference = np.array(results.errors[kept]) - np.array(reference.errors[best])
     if difference.mean() <= FAR or results.within(CLEARLY, difference):
         return None
-    error, rival = criterion.words
+    error, machine = criterion.words
     return (
         f"Few terms do not do here: with {results.sizes[kept]} of them the cross-validated {error} "
         f"is {100 * results.mean[kept]:.1f} %, that of an SVM in the span of {LANDMARKS} training "
         f"rows {100 * reference.mean[best]:.1f} %. Try rule='best', a larger n_terms, or an "
-        f"{rival}."
+        f"{machine}."
     )

@@ -133,7 +133,7 @@ def header(model: TableModel, options: Options) -> list[str]:
 
 
 def _score_names(model: TableModel) -> list[str]:
-    """Return what each decision value speaks for."""
+    """Return the class that each decision value favours."""
     labels = model.model.classes_.tolist()
     if len(labels) == 2:
         return labels[1:]

@@ -228,7 +228,7 @@ def _over_outputs(
 class _SubsetProgram:
     """Problem (*) for one output, on a persistent model: a set moves the prices of its terms.
 
-    Variables beta / max(cost), then for each term what its constraint is broken by, above and,
+    Variables beta / max(cost), then for each term how much its constraint is violated, above and,
     where both signs are allowed, below. The coefficients are the multipliers.
     """
 

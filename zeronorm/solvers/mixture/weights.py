@@ -121,22 +121,22 @@ class MixtureWeights:
         problem = MixtureProblem(self.values, self.mass, slope)
         start = problem.em_steps(self.weights, COLD_STEPS if self.is_cold else WARM_STEPS)
         if self.is_cold:
-            start = self._leaders(start)
+            start = self._most_responsible(start)
             self.is_cold = False
         self.weights, gap = problem.solve(start, min(tolerance, STRICT))
         loss = problem.negative_likelihood(self.values @ self.weights) / self.price
         return Round(self.weights.copy(), 0.0, loss, gap)
 
-    def _leaders(self, weights: np.ndarray) -> np.ndarray:
-        """Put to zero, until asked for, what is not the first to answer for some row.
+    def _most_responsible(self, weights: np.ndarray) -> np.ndarray:
+        """Keep the components that have the largest responsibility for some row; zero the others.
 
         Every row is still reached, and the first Newton system is small.
         """
-        leads = np.zeros(len(weights), dtype=bool)
+        is_largest = np.zeros(len(weights), dtype=bool)
         for rows in row_blocks(len(self.values)):
-            leads[np.argmax(self.values[rows] * weights, axis=1)] = True
-        leaders = np.where(leads, weights, 0.0)
-        return leaders / leaders.sum()
+            is_largest[np.argmax(self.values[rows] * weights, axis=1)] = True
+        kept = np.where(is_largest, weights, 0.0)
+        return kept / kept.sum()
 
 
 @dataclass
@@ -160,12 +160,12 @@ class MixtureProblem:
     def em_steps(self, weights: np.ndarray, steps: int) -> np.ndarray:
         """Take EM steps; each lowers the objective and leaves no weight at zero that was not.
 
-        With r_j the rows that term j answers for, the next weights minimise
+        With r_j the sum over the rows of the responsibilities of term j, the next weights minimise
         sum_j slope_j w_j - r_j log w_j, so w_j = r_j / (slope_j + multiplier).
         """
         for _ in range(steps):
-            answers = weights * (self.values.T @ (self.mass / (self.values @ weights)))
-            weights = _share_out(answers, self.slope)
+            responsibilities = weights * (self.values.T @ (self.mass / (self.values @ weights)))
+            weights = _weights_of(responsibilities, self.slope)
         return weights
 
     def solve(self, weights: np.ndarray, tolerance: float) -> tuple[np.ndarray, float]:
@@ -251,10 +251,10 @@ class MixtureProblem:
         return None
 
 
-def _share_out(answers: np.ndarray, slope: np.ndarray) -> np.ndarray:
-    """Return answers / (slope + multiplier) with the multiplier that makes the sum one."""
-    present = answers > 0
-    part, prices = answers[present], slope[present]
+def _weights_of(responsibilities: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    """Return responsibilities / (slope + multiplier), whose sum the multiplier makes one."""
+    present = responsibilities > 0
+    part, prices = responsibilities[present], slope[present]
     cheapest = prices.min()
     prices = prices - cheapest
     # At the upper end the sum is at most one, at the lower end the cheapest alone makes it one.
@@ -264,10 +264,10 @@ def _share_out(answers: np.ndarray, slope: np.ndarray) -> np.ndarray:
     def excess(value: float) -> float:
         return float((part / (prices + value)).sum() - 1.0)
 
-    # Where prices are rounding beside the answers, the ends do not differ from the root.
+    # Where prices are rounding beside the responsibilities, the ends are the root.
     if prices.max() > 0 and excess(low) > 0 > excess(high):
         multiplier = brentq(excess, low, high)
-    weights = np.zeros_like(answers)
+    weights = np.zeros_like(responsibilities)
     weights[present] = part / (prices + multiplier)
     return weights / weights.sum()
 

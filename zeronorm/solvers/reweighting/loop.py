@@ -12,8 +12,8 @@ zero is dropped; the later problems have fewer columns.
 
 A penalty such as log |alpha_j| has its lowest value where there are no terms. While the loss is
 shared by many terms, each of them is worth less than its price, and all may vanish together where a
-few of them would be worth theirs. :class:`Annealing` lets the loss speak first: a smooth and weak
-penalty, then a sharp one, under which the terms compete, and only then a strong one.
+few of them would be worth theirs. :class:`Annealing` minimises mostly the loss first: with a smooth
+and weak penalty, then a sharp one, which few terms survive, and only then a strong one.
 """
 
 from __future__ import annotations
