@@ -52,7 +52,7 @@ def test_types_and_places(other):
     single = arrays.cast(other(np.ones(3)), np.float32)
     assert arrays.dtype_name(single.dtype) == "float32"
     assert arrays.epsilon(single) == np.finfo(np.float32).eps
-    assert arrays.is_same_place(arrays.as_on(np.zeros(2), single), single)
+    assert arrays.is_same_device(arrays.as_on(np.zeros(2), single), single)
     assert arrays.as_on(sparse.csr_matrix(np.eye(2)), single).shape == (2, 2)
     np.testing.assert_array_equal(arrays.to_numpy(arrays.zeros((2,), single)), [0.0, 0.0])
     values = arrays.exp_at_most_one(other(np.array([1.0, -1.0])))

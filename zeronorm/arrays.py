@@ -79,14 +79,14 @@ def device_of(array: Any) -> Any:
     return "cpu" if is_numpy(array) else array.device
 
 
-def is_same_place(one: Any, other: Any) -> bool:
+def is_same_device(one: Any, other: Any) -> bool:
     """Whether two arrays are of the same library and on the same device."""
     if is_numpy(one) or is_numpy(other):
         return is_numpy(one) and is_numpy(other)
     return namespace(one) is namespace(other) and device_of(one) == device_of(other)
 
 
-def place(array: Any) -> str:
+def device_name(array: Any) -> str:
     """Name library and device of an array, for a sentence."""
     name = namespace(array).__name__.removeprefix("array_api_compat.")
     return f"{name} on {device_of(array)}"
@@ -151,7 +151,7 @@ def as_on(array: Any, like: Any, dtype: Any = None) -> Any:
     """Return an array in the library and on the device of another, in a type that may be given."""
     if is_numpy(like):
         array = to_numpy(array)
-    elif not is_same_place(array, like):
+    elif not is_same_device(array, like):
         array = to_numpy(array)
         array = array.toarray() if sparse.issparse(array) else array
         array = array.astype("float32") if _is_too_wide(array, like) else array

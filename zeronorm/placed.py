@@ -14,12 +14,12 @@ import numpy as np
 from zeronorm.arrays import (
     as_on,
     cast,
+    device_name,
     double,
     exp_at_most_one,
     in_place,
-    is_same_place,
+    is_same_device,
     namespace,
-    place,
     put,
     take,
     to_numpy,
@@ -74,10 +74,10 @@ class PlacedExpansion(KernelExpansion):
 
     def outputs(self, X: Any) -> Any:
         """Values of the outputs themselves, before any vote, shape (rows, outputs)."""
-        if not is_same_place(X, self.intercept):
+        if not is_same_device(X, self.intercept):
             raise ValueError(
-                f"The expansion is an array of {place(self.intercept)}, X one of {place(X)}: move "
-                "X there, or take to_numpy() of the expansion."
+                f"The expansion is an array of {device_name(self.intercept)}, X one of "
+                f"{device_name(X)}: move X there, or take to_numpy() of the expansion."
             )
         self._check_shape(X)
         blocks = [self._block(X[rows, :]) for rows in self._slices(X)]

@@ -93,14 +93,14 @@ class SparsePolynomial:
 
     def _outputs(self, X: Any) -> np.ndarray:
         used = sorted({feature for term in self.factors for feature, _ in term})
-        place = {feature: i for i, feature in enumerate(used)}
+        index_of = {feature: i for i, feature in enumerate(used)}
         columns = as_dense(float_rows(X[:, used]))  # powers of integers would wrap around
         if [list(term) for term in self.factors] == [[(feature, 1)] for feature in used]:
             return columns @ self.coef + self.intercept  # linear
         terms = np.ones((X.shape[0], len(self.factors)))
         for m, term in enumerate(self.factors):
             for feature, power in term:
-                terms[:, m] *= columns[:, place[feature]] ** power
+                terms[:, m] *= columns[:, index_of[feature]] ** power
         return terms @ self.coef + self.intercept
 
     def scores(self, outputs: np.ndarray) -> np.ndarray:

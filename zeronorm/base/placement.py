@@ -15,13 +15,13 @@ from sklearn.utils.validation import validate_data
 
 from zeronorm.arrays import (
     as_on,
+    device_name,
     dtype_on,
     is_mapped,
     is_numpy,
     is_other_array,
-    is_same_place,
+    is_same_device,
     on_device,
-    place,
 )
 from zeronorm.base.training_set import DENSE_ENTRIES
 from zeronorm.checks import is_valid, shown
@@ -116,10 +116,10 @@ def decision_values(estimator: Any, X: Any, device: str | None, method: str) -> 
     if device is not None and is_moved(X, device):
         there = PlacedExpansion(expansion.to_numpy(), on_device(device))
         return there.scores(there.moved_outputs(X))
-    if not is_same_place(X, expansion.intercept):
+    if not is_same_device(X, expansion.intercept):
         raise ValueError(
             f"Inputs passed to {type(estimator).__name__}.{method}() must use the same namespace "
-            f"and the same device as those passed to fit(): X is an array of {place(X)}, the model "
-            f"has those of {place(expansion.intercept)}."
+            f"and the same device as those passed to fit(): X is an array of {device_name(X)}, the "
+            f"model has those of {device_name(expansion.intercept)}."
         )
     return expansion.decision_function(X)

@@ -213,10 +213,10 @@ class SparseKernelDensity(DensityMixin, Documented, BaseEstimator):
         used = np.flatnonzero(weight > 0)
         # Sorted and without repetitions: the result depends neither on the order of the rows nor
         # on how equal ones are written down. Adding zero turns -0.0 into 0.0.
-        rows, first, place = np.unique(
+        rows, first, inverse = np.unique(
             X[used] + 0.0, axis=0, return_index=True, return_inverse=True
         )
-        mass = np.bincount(place.ravel(), weights=weight[used])
+        mass = np.bincount(inverse.ravel(), weights=weight[used])
         with np.errstate(over="ignore"):
             is_sane = LEAST_MASS < mass.sum() < MOST_MASS
         if not is_sane:

@@ -57,14 +57,14 @@ def numbers_first(description: Description) -> Description:
         range(len(description.features)),
         key=lambda i: isinstance(description.features[i], Lookup),
     )
-    place = {old: new for new, old in enumerate(order)}
+    index = {old: new for new, old in enumerate(order)}
     f = description.function
     function = replace(
         f,
         vectors=f.vectors[:, order],
         linear=None if f.linear is None else f.linear[order],
         widths=None if f.widths is None else f.widths[order],
-        factors=tuple(tuple((place[i], p) for i, p in term) for term in f.factors),
+        factors=tuple(tuple((index[i], p) for i, p in term) for term in f.factors),
     )
     features = tuple(description.features[i] for i in order)
     return replace(description, features=features, function=function)
@@ -89,9 +89,9 @@ def _comment(
             "           rounding of single precision",
         ]
     lines += ["", "Inputs, NaN where one is missing:"]
-    for place, column in enumerate(description.columns):
-        text = f", {form.name}_level({place}, text)" if column.is_text else ""
-        lines.append(f"x[{place}]: {comment_text(column.name)}{text}")
+    for index, column in enumerate(description.columns):
+        text = f", {form.name}_level({index}, text)" if column.is_text else ""
+        lines.append(f"x[{index}]: {comment_text(column.name)}{text}")
     return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in lines) + " */\n"
 
 

@@ -83,14 +83,14 @@ def _lookup_loop(
 def _level_cases(description: Description, arrays: Arrays) -> str:
     """Return one case of a switch for each column of texts."""
     cases = ""
-    for place, column in enumerate(description.columns):
-        levels = description.levels_of(place) if column.is_text else []
+    for index, column in enumerate(description.columns):
+        levels = description.levels_of(index) if column.is_text else []
         if not levels:
             continue
         spelled = [*levels, *(text for text in column.missing if text not in levels)]
-        arrays.add_texts(f"levels_{place}", spelled)
+        arrays.add_texts(f"levels_{index}", spelled)
         cases += (
-            f"    case {place}:\n        levels = model_levels_{place};\n"
+            f"    case {index}:\n        levels = model_levels_{index};\n"
             f"        count = {len(spelled)};\n        known = {len(levels)};\n"
         )
         cases += "        is_stripped = 1;\n" if column.is_stripped else ""

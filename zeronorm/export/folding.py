@@ -143,13 +143,13 @@ def _used(
     if function.linear is not None:
         used |= function.linear.any(axis=1)
     used |= [isinstance(f, Lookup) and bool(np.isnan(f.unknown)) for f in features]
-    place = np.cumsum(used) - 1
+    index_of = np.cumsum(used) - 1
     changed = replace(
         function,
         vectors=function.vectors[:, used],
         linear=None if function.linear is None else function.linear[used],
         widths=None if function.widths is None else function.widths[used],
-        factors=tuple(tuple((int(place[j]), p) for j, p in term) for term in function.factors),
+        factors=tuple(tuple((int(index_of[j]), p) for j, p in term) for term in function.factors),
         points=None if function.points is None else function.points[:, used],
         origin=None if function.origin is None else function.origin[used],
         unit=None if function.unit is None else function.unit[used],

@@ -44,9 +44,9 @@ def integers(writer: Writer, values: Any) -> str:
     return writer.constant(np.asarray(values, dtype=np.int64))
 
 
-def column_of(writer: Writer, X: str, place: int) -> str:
+def column_of(writer: Writer, X: str, index: int) -> str:
     """Return one column of a matrix, as a matrix."""
-    return writer.op("Gather", X, integers(writer, [place]), axis=1)
+    return writer.op("Gather", X, integers(writer, [index]), axis=1)
 
 
 def features(writer: Writer, description: Description, X: str | Sequence[str]) -> str:
@@ -129,8 +129,8 @@ def _looked_up(
     """Return the features of one column: the row of a table that the level has."""
     levels = description.levels_of(column)
     table = np.empty((len(levels) + 2, len(indices)))
-    for k, place in enumerate(indices):
-        feature = description.features[place]
+    for k, index in enumerate(indices):
+        feature = description.features[index]
         assert isinstance(feature, Lookup)
         known = dict(zip(feature.levels, feature.values, strict=True))
         values = [known.get(level, feature.unknown) for level in levels]

@@ -121,14 +121,14 @@ def _of_table(encoder: TableEncoder) -> tuple[tuple[Column, ...], list[Feature]]
     """Return columns and features of what the command line saved."""
     columns: list[Column] = []
     features: list[Feature] = []
-    for place, (column, encoding) in enumerate(
+    for index, (column, encoding) in enumerate(
         zip(encoder.columns, encoder.encodings_, strict=True)
     ):
         if isinstance(encoding, NumberEncoding):
             columns.append(Column(column.name))
             far = 1e6 * encoding.scale
             low, high = encoding.mean - far, encoding.mean + far
-            features.append(Number(place, encoding.fill, low, high, encoding.mean, encoding.scale))
+            features.append(Number(index, encoding.fill, low, high, encoding.mean, encoding.scale))
             continue
         spelled = column.levels or ()
         columns.append(Column(column.name, True, True, tuple(sorted(MISSING))))
@@ -136,5 +136,5 @@ def _of_table(encoder: TableEncoder) -> tuple[tuple[Column, ...], list[Feature]]
         levels = tuple(spelled[int(code)] for code in known)
         for code in encoding.codes:
             values = tuple(float(code == other) for other in known)
-            features.append(Lookup(place, levels, values, float(code == MISSING_CODE), 0.0))
+            features.append(Lookup(index, levels, values, float(code == MISSING_CODE), 0.0))
     return tuple(columns), features

@@ -148,8 +148,8 @@ def _raw_columns(description: Description, dialect: Dialect) -> dict[str, str]:
     if used is None:
         return {"x0": literal(0.0)}
     columns = {}
-    for place in used:
-        column = description.columns[place]
+    for index in used:
+        column = description.columns[index]
         text = f"d.{quoted(column.name)}"
         if column.is_text:
             text = f"TRIM({text})" if column.is_stripped else text
@@ -160,7 +160,7 @@ def _raw_columns(description: Description, dialect: Dialect) -> dict[str, str]:
             text = f"CAST({text} AS DOUBLE PRECISION)"
             if dialect.has_nan:
                 text = f"NULLIF({text}, CAST('NaN' AS DOUBLE PRECISION))"
-        columns[f"x{place}"] = text
+        columns[f"x{index}"] = text
     return columns
 
 

@@ -96,9 +96,9 @@ def _after_all(
 def _affine(shift: Any, scale: Any) -> Callable[[int, Feature], Feature]:
     """Return the feature after (x - shift) / scale; each None for nothing, else one a feature."""
 
-    def change(place: int, feature: Feature) -> Feature:
-        s = 0.0 if shift is None else float(shift[place])
-        d = 1.0 if scale is None else float(scale[place])
+    def change(index: int, feature: Feature) -> Feature:
+        s = 0.0 if shift is None else float(shift[index])
+        d = 1.0 if scale is None else float(scale[index])
         if isinstance(feature, Lookup):
             return feature.mapped(lambda value: (value - s) / d)
         return replace(feature, centre=feature.centre + s * feature.scale, scale=feature.scale * d)
@@ -194,7 +194,7 @@ def _after_encoder(step: Any, features: Sequence[Feature], names: Any, label: st
     """Ask a OneHotEncoder or OrdinalEncoder what it makes of every level."""
     made: list[Feature] = []
     offset = 0
-    for place, (feature, levels) in enumerate(zip(features, step.categories_, strict=True)):
+    for index, (feature, levels) in enumerate(zip(features, step.categories_, strict=True)):
         if isinstance(feature, Lookup) or not replace(feature, fill=None).is_plain:
             raise ValueError(
                 f"The step {label!r}, {type(step).__name__}, cannot be exported: it comes after "
@@ -202,16 +202,16 @@ def _after_encoder(step: Any, features: Sequence[Feature], names: Any, label: st
             )
         known = [level for level in levels if not is_missing(level)]
         plain = [_plain_level(level, label) for level in known]
-        width = _width(step, place)
-        rows = _encoded(step, place, known)[:, offset : offset + width]
-        unknown = _unknown_row(step, place, known)[offset : offset + width]
+        width = _width(step, index)
+        rows = _encoded(step, index, known)[:, offset : offset + width]
+        unknown = _unknown_row(step, index, known)[offset : offset + width]
         gap = [level for level in levels if is_missing(level)]
-        missing = _encoded(step, place, gap)[0, offset : offset + width] if gap else unknown
+        missing = _encoded(step, index, gap)[0, offset : offset + width] if gap else unknown
         if feature.fill is not None:
             if gap:
                 raise ValueError(
                     f"The step {label!r}, {type(step).__name__}, cannot be exported: the imputer "
-                    f"before it left {gap[0]} in column {place}; let it fill None and NaN alike."
+                    f"before it left {gap[0]} in column {index}; let it fill None and NaN alike."
                 )
             missing = dict(zip(plain, rows, strict=True)).get(feature.fill, unknown)
         for column in range(width):
@@ -238,14 +238,14 @@ def _plain_level(level: Any, label: str) -> Any:
     raise ValueError(f"The step {label!r} cannot be exported: {level!r} is no text and no number.")
 
 
-def _width(step: Any, place: int) -> int:
+def _width(step: Any, index: int) -> int:
     """Columns that an encoder makes of one."""
     if isinstance(step, OrdinalEncoder):
         return 1
-    return int(step._n_features_outs[place])
+    return int(step._n_features_outs[index])
 
 
-def _encoded(step: Any, place: int, levels: Sequence[Any]) -> np.ndarray:
+def _encoded(step: Any, index: int, levels: Sequence[Any]) -> np.ndarray:
     """Rows that an encoder makes of these levels of one column."""
     if not len(levels):
         return np.empty((0, sum(_width(step, i) for i in range(len(step.categories_)))))
@@ -254,20 +254,20 @@ def _encoded(step: Any, place: int, levels: Sequence[Any]) -> np.ndarray:
     rows = np.empty((len(levels), len(step.categories_)), dtype=float if numbers else object)
     for column, some in enumerate(step.categories_):
         rows[:, column] = some[0]
-    rows[:, place] = levels
+    rows[:, index] = levels
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # no names; a level that is not known
         made = step.transform(rows)
     return np.asarray(made.toarray() if hasattr(made, "toarray") else made, dtype=float)
 
 
-def _unknown_row(step: Any, place: int, known: Sequence[Any]) -> np.ndarray:
+def _unknown_row(step: Any, index: int, known: Sequence[Any]) -> np.ndarray:
     """Return what an encoder makes of a level it does not know; NaN where that is an error."""
     if step.handle_unknown == "error":
         return np.full(sum(_width(step, i) for i in range(len(step.categories_))), np.nan)
     if known and not isinstance(known[0], str):
-        return _encoded(step, place, [float(max(known)) + 1.0])[0]
-    return _encoded(step, place, ["no such level " + "".join(known)])[0]
+        return _encoded(step, index, [float(max(known)) + 1.0])[0]
+    return _encoded(step, index, ["no such level " + "".join(known)])[0]
 
 
 def _after_columns(

@@ -17,7 +17,7 @@ solved afterwards, on all rows (``final.py``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -39,7 +39,7 @@ from zeronorm.learned.joint import JointModels, Parameters, Used
 from zeronorm.learned.path import STEPS, TOLERANCE, Results
 from zeronorm.learned.run_time import RunTime, announcement
 from zeronorm.learned.scoring import Scoring, best_score
-from zeronorm.learned.settings import Setting
+from zeronorm.learned.settings import Setting, by_form
 from zeronorm.learned.stochastic import (
     BATCH,
     LARGE_BATCH,
@@ -162,11 +162,11 @@ class HoldoutSearch:
 
     def advance(self, settings: list[Setting], size: int, steps: int, update: Any) -> None:
         """Let models grow to a size, inner products of a linear part included, and descend."""
-        groups = list(self._groups(settings))
+        groups = by_form(settings)
         for i, group in enumerate(groups):
             terms = max(0, size - (self.n_outputs if group[0].linear else 0))
             problem = self.problem(group)
-            report = within(update, i / len(groups), 1.0 / len(groups), self._standing(size))
+            report = within(update, i / len(groups), 1.0 / len(groups), self._progress(size))
             parameters = self._grown(problem, group, terms)
             cycle = Cycle(steps)
             parameters = descend_by_batches(problem, parameters, cycle, self.random, report)
@@ -176,7 +176,7 @@ class HoldoutSearch:
                 values = [scores[k, :, :].T]
                 self.results.add(setting, size, error[k], loss[k], values, own)
 
-    def _standing(self, size: int) -> str:
+    def _progress(self, size: int) -> str:
         """Size and lowest loss so far, in words."""
         if not self.results.sizes:
             return f"{size} terms"
@@ -189,12 +189,6 @@ class HoldoutSearch:
         Cs = np.array([setting.C for setting in group])
         gammas = np.array([self.units.gamma(setting.kernel) for setting in group])
         return BatchProblem(self.source, self.cost, group[0].form, Cs, gammas)
-
-    def _groups(self, settings: list[Setting]) -> Iterator[list[Setting]]:
-        """Yield the settings of each form."""
-        forms = dict.fromkeys(setting.form for setting in settings)
-        for form in forms:
-            yield [setting for setting in settings if setting.form == form]
 
     def _grown(self, problem: BatchProblem, group: list[Setting], terms: int) -> Parameters:
         """Parameters of the models with so many terms, coefficients solved roughly."""

@@ -29,7 +29,7 @@ from zeronorm.learned.coordinates import Units
 from zeronorm.learned.descent import COEFFICIENT_STEPS, descend, grow
 from zeronorm.learned.folds import Folds
 from zeronorm.learned.joint import JointModels, Parameters
-from zeronorm.learned.settings import Setting
+from zeronorm.learned.settings import Setting, by_form
 from zeronorm.learned.stochastic import Cycle, descend_in_cycles
 from zeronorm.model_selection import sparsest_good, standard_error
 
@@ -250,9 +250,7 @@ class Path:
         columns = max(size, CANDIDATES) * len(self.folds) * len(self.folds.shared.rows)
         together = TOGETHER if is_numpy(self.folds.shared.rows.like) else DEVICE_TOGETHER
         count = max(1, together // columns)
-        forms = dict.fromkeys(setting.form for setting in settings)
-        for form in forms:
-            alike = [setting for setting in settings if setting.form == form]
+        for alike in by_form(settings):
             for start in range(0, len(alike), count):
                 yield alike[start : start + count]
 

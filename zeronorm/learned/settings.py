@@ -70,6 +70,12 @@ def settings_of(
     ]
 
 
+def by_form(settings: list[Setting]) -> list[list[Setting]]:
+    """Return the settings of each form, whose models are learned together."""
+    forms = dict.fromkeys(setting.form for setting in settings)
+    return [[setting for setting in settings if setting.form == form] for form in forms]
+
+
 def costs_of(C: Any, n_rows: int, values: Sequence[float] = C_VALUES) -> list[Any]:
     """Return the costs to try; for many rows such that these weigh as much as a few."""
     if not is_cv(C):

@@ -9,7 +9,7 @@ import numpy as np
 
 from zeronorm.export.description import Description, Lookup
 from zeronorm.report.attribution import shares
-from zeronorm.report.places import columns_used, features_by_column, place_of
+from zeronorm.report.original_units import columns_used, features_by_column, in_original_units
 from zeronorm.report.rows import (
     Seen,
     described,
@@ -154,13 +154,13 @@ def _terms(description: Description, order: list[int], seen: Seen | None) -> lis
         {"term": number, "weight": plain(weights)}
         for number, weights in enumerate(function.coef, start=1)
     ]
-    for place, term in enumerate(terms):
+    for index, term in enumerate(terms):
         if function.kind == "monomials":
-            factors = function.factors[place]
+            factors = function.factors[index]
             term["product"] = " · ".join(_factor(description, *factor) for factor in factors)
         else:
             assert function.points is not None
-            term["place"] = place_of(description, function.points[place], order)
+            term["place"] = in_original_units(description, function.points[index], order)
     if seen is None or not terms:
         return sorted(terms, key=lambda term: -max(map(abs, term["weight"])))
     _add_nearest(description, terms, seen)
@@ -171,8 +171,8 @@ def _terms(description: Description, order: list[int], seen: Seen | None) -> lis
     return sorted(terms, key=lambda term: -term["share"])
 
 
-def _factor(description: Description, place: int, power: int) -> str:
-    feature = description.features[place]
+def _factor(description: Description, index: int, power: int) -> str:
+    feature = description.features[index]
     name = description.columns[feature.column].name
     if isinstance(feature, Lookup):
         levels = [cell_text(level) for level, _ in feature.told_apart]
@@ -203,8 +203,8 @@ def _add_nearest(description: Description, terms: list[dict[str, Any]], seen: Se
 def _mark_beyond(description: Description, terms: list[dict[str, Any]], seen: Seen) -> None:
     """Mark numbers of places that are beyond those of all rows, as learned vectors may be."""
     ends = {}
-    for place, column in enumerate(description.columns):
-        known = [row[place] for row in seen.rows if isinstance(row[place], float)]
+    for index, column in enumerate(description.columns):
+        known = [row[index] for row in seen.rows if isinstance(row[index], float)]
         if known:
             ends[column.name] = min(known), max(known)
     for term in terms:
@@ -223,10 +223,10 @@ def _add_shares(description: Description, terms: list[dict[str, Any]], Z: np.nda
     total = sizes.sum()
     if function.linear is not None:
         total += np.abs((Z - Z.mean(axis=0)) @ function.linear).mean(axis=0).sum()
-    for place, term in enumerate(terms):
-        term["share"] = float(sizes[place] / (total or 1.0))
+    for index, term in enumerate(terms):
+        term["share"] = float(sizes[index] / (total or 1.0))
         if description.is_classifier:
-            without = outputs - values[:, place : place + 1] * function.coef[place]
+            without = outputs - values[:, index : index + 1] * function.coef[index]
             codes = [description.decision.rule.codes(some) for some in (outputs, without)]
             term["changes"] = float(np.mean(codes[0] != codes[1]))
 

@@ -37,9 +37,9 @@ def typical_decisions(description: Description, seen: Seen) -> list[dict[str, An
     outputs = outputs_of(description, seen.Z)
     reference = typical(description, seen.Z)
     found = []
-    for title, place in _chosen(description, outputs):
-        facts = explained(description, seen.rows[place], seen.Z[place : place + 1], reference)
-        row = {"title": title, "row": int(seen.taken[place])}
+    for title, index in _chosen(description, outputs):
+        facts = explained(description, seen.rows[index], seen.Z[index : index + 1], reference)
+        row = {"title": title, "row": int(seen.taken[index])}
         found.append(row | {"split": shown_output(facts)})
     return found
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from zeronorm.export.description import Description
 from zeronorm.report.attribution import shares
-from zeronorm.report.places import features_by_column
+from zeronorm.report.original_units import features_by_column
 from zeronorm.report.rows import (
     check_finite,
     described,

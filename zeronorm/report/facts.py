@@ -25,7 +25,7 @@ from zeronorm.report.measurement import (
     classification_facts,
     regression_facts,
 )
-from zeronorm.report.places import features_by_column
+from zeronorm.report.original_units import features_by_column
 from zeronorm.report.rows import described, look_at, outputs_of
 from zeronorm.report.verdict import verdict
 from zeronorm.report.wording import Facts, output_names, plain, plural
@@ -223,12 +223,12 @@ def _inputs(description: Description, rows: list[list[Any]]) -> list[dict[str, A
     """Return what the sliders need: the typical cell of every column, and where it may go."""
     groups = features_by_column(description)
     found: list[dict[str, Any]] = []
-    for place, column in enumerate(description.columns):
-        entry: dict[str, Any] = {"column": column.name, "is_used": place in groups}
-        known = [row[place] for row in rows if row[place] is not None]
-        features = [description.features[i] for i in groups.get(place, [])]
+    for index, column in enumerate(description.columns):
+        entry: dict[str, Any] = {"column": column.name, "is_used": index in groups}
+        known = [row[index] for row in rows if row[index] is not None]
+        features = [description.features[i] for i in groups.get(index, [])]
         if column.is_text or (features and all(isinstance(f, Lookup) for f in features)):
-            levels = description.levels_of(place)
+            levels = description.levels_of(index)
             common = max(levels, key=known.count, default=None)
             entry |= {"levels": levels, "start": common}
         else:

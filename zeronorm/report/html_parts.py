@@ -64,7 +64,7 @@ def controls(facts: dict[str, Any], code: str | None) -> str:
         return "<p>The model is too large to be run in this page.</p>"
     order = [entry["column"] for entry in facts["model"].get("columns", [])]
     order = order or [entry["column"] for entry in facts["inputs"]]
-    index_of = {entry["column"]: place for place, entry in enumerate(facts["inputs"])}
+    index_of = {entry["column"]: index for index, entry in enumerate(facts["inputs"])}
     made = [
         _control(index_of[name], facts["inputs"][index_of[name]]) for name in order[:SLIDER_COLUMNS]
     ]
@@ -81,7 +81,7 @@ def controls(facts: dict[str, Any], code: str | None) -> str:
     )
 
 
-def _control(place: int, entry: dict[str, Any]) -> str:
+def _control(index: int, entry: dict[str, Any]) -> str:
     name = escape(entry["column"])
     if "levels" in entry:
         options = [
@@ -91,15 +91,15 @@ def _control(place: int, entry: dict[str, Any]) -> str:
         ]
         return (
             f'<label><span class="name">{name}</span>'
-            f'<select data-column="{place}">{"".join(options)}</select></label>'
+            f'<select data-column="{index}">{"".join(options)}</select></label>'
         )
     low, high, start = entry["low"], entry["high"], entry["start"]
     if not high > low:
         return ""
     step = "1" if entry["is_whole"] else "any"
     return (
-        f'<label><span class="name">{name} <output id="at{place}">{short(start)}</output></span>'
-        f'<input type="range" data-column="{place}" min="{low!r}" max="{high!r}" step="{step}" '
+        f'<label><span class="name">{name} <output id="at{index}">{short(start)}</output></span>'
+        f'<input type="range" data-column="{index}" min="{low!r}" max="{high!r}" step="{step}" '
         f'value="{start!r}"></label>'
     )
 

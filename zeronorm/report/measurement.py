@@ -90,7 +90,7 @@ def classification_facts(answers: Answers, y: Any, labels: list[Any]) -> dict[st
     """
     known = np.asarray(y)
     _check_lengths(answers, known)
-    code = {label: place for place, label in enumerate(labels)}
+    code = {label: i for i, label in enumerate(labels)}
     strange = sorted({str(label) for label in known.tolist() if label not in code})
     if strange:
         raise ValueError(f"The model does not know the class {shown(strange[0])} of y.")

@@ -64,9 +64,9 @@ def raw_rows(
         if not isinstance(model, TableModel):
             raise ValueError("A Table holds rows of the command line's models only.")
         cells: list[Any] = list(to_matrix(X, model.encoder.columns).T)
-        for place, column in enumerate(description.columns):
+        for index, column in enumerate(description.columns):
             if column.is_text:
-                cells[place] = X.cells[column.name]
+                cells[index] = X.cells[column.name]
     elif hasattr(X, "columns"):
         cells = _columns_of(X, [column.name for column in description.columns])
     else:
@@ -157,8 +157,8 @@ def check_finite(description: Description, Z: np.ndarray) -> None:
     """Raise ValueError, with the column, if a feature is not a finite number."""
     bad = ~np.isfinite(Z)
     if bad.any():
-        row, place = np.argwhere(bad)[0]
-        name = description.columns[description.features[place].column].name
+        row, index = np.argwhere(bad)[0]
+        name = description.columns[description.features[index].column].name
         raise ValueError(
             f"Column {name!r} of row {row} is missing, infinite, or a category that the model does "
             "not know, and nothing fills it in: the model has no value for this row."

@@ -11,8 +11,8 @@ import numpy as np
 WIDTH, HEIGHT = 380, 280
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 14, 46
 
-#: From values to places in the picture.
-Place = Callable[[float, float], tuple[float, float]]
+#: From values to pixels of the picture.
+ToPixels = Callable[[float, float], tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -55,19 +55,19 @@ def chart(
     to_x = (WIDTH - LEFT - RIGHT) / (high_x - low_x)
     to_y = (HEIGHT - TOP - BOTTOM) / (high_y - low_y)
 
-    def place(x: float, y: float) -> tuple[float, float]:
+    def to_pixels(x: float, y: float) -> tuple[float, float]:
         return LEFT + (x - low_x) * to_x, HEIGHT - BOTTOM - (y - low_y) * to_y
 
     parts = [
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">',
-        *_axes(place, (low_x, high_x), (low_y, high_y)),
+        *_axes(to_pixels, (low_x, high_x), (low_y, high_y)),
         f'<text class="label" x="{(LEFT + WIDTH - RIGHT) / 2:g}" y="{HEIGHT - 8}" '
         f'text-anchor="middle">{escape(x_label)}</text>',
         f'<text class="label" transform="translate(13 {(TOP + HEIGHT - BOTTOM) / 2:g}) '
         f'rotate(-90)" text-anchor="middle">{escape(y_label)}</text>',
     ]
     for one in series:
-        parts += _drawn(one, place)
+        parts += _drawn(one, to_pixels)
     return "\n".join([*parts, "</svg>"])
 
 
@@ -77,16 +77,18 @@ def _range(values: Sequence[float]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _axes(place: Place, x_range: tuple[float, float], y_range: tuple[float, float]) -> list[str]:
+def _axes(
+    to_pixels: ToPixels, x_range: tuple[float, float], y_range: tuple[float, float]
+) -> list[str]:
     parts = []
     for tick in ticks(*x_range):
-        x, y = place(tick, y_range[0])
+        x, y = to_pixels(tick, y_range[0])
         parts.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{y:.1f}"/>')
         parts.append(
             f'<text x="{x:.1f}" y="{y + 15:.1f}" text-anchor="middle">{_tick(tick)}</text>'
         )
     for tick in ticks(*y_range):
-        x, y = place(x_range[0], tick)
+        x, y = to_pixels(x_range[0], tick)
         parts.append(
             f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
         )
@@ -100,22 +102,25 @@ def _tick(value: float) -> str:
     return f"{round(value, 12):.5g}"
 
 
-def _drawn(one: Series, place: Place) -> list[str]:
-    places = [place(point[0], point[1]) for point in one.points]
+def _drawn(one: Series, to_pixels: ToPixels) -> list[str]:
+    pixels = [to_pixels(point[0], point[1]) for point in one.points]
     colour, parts = f"c{one.colour % 8}", []
     if one.is_line:
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in pixels)
         dashed = ' stroke-dasharray="4 4"' if one.is_dashed else ""
         parts.append(f'<polyline class="line {colour}" points="{path}"{dashed}/>')
     for point, error in zip(one.points, one.errors or (), strict=False):
-        (x, top), (_, bottom) = place(point[0], point[1] + error), place(point[0], point[1] - error)
+        (x, top), (_, bottom) = (
+            to_pixels(point[0], point[1] + error),
+            to_pixels(point[0], point[1] - error),
+        )
         parts.append(
             f'<line class="line {colour}" x1="{x:.1f}" x2="{x:.1f}" y1="{top:.1f}" '
             f'y2="{bottom:.1f}"/>'
         )
     if one.has_dots:
         parts += [
-            f'<circle class="dot {colour}" cx="{x:.1f}" cy="{y:.1f}" r="3.2"/>' for x, y in places
+            f'<circle class="dot {colour}" cx="{x:.1f}" cy="{y:.1f}" r="3.2"/>' for x, y in pixels
         ]
     return parts
 

@@ -10,7 +10,7 @@ import numpy as np
 from zeronorm.decisions import vote_scores
 from zeronorm.export.description import Description, Lookup
 from zeronorm.report.description import column_importance
-from zeronorm.report.places import features_by_column
+from zeronorm.report.original_units import features_by_column
 from zeronorm.report.rows import described, features_of, look_at, outputs_of, typical
 
 
@@ -95,15 +95,15 @@ class TermsDisplay:
         seen = look_at(model, description, X)
         rows, taken, Z = seen.rows, seen.taken, seen.Z
         pair = _pair(description, Z, columns)
-        cells = np.array([[row[place] for place in pair] for row in rows], dtype=float)
+        cells = np.array([[row[index] for index in pair] for row in rows], dtype=float)
         cells = np.where(np.isnan(cells), np.nanmedian(cells, axis=0), cells)
-        terms = np.column_stack([_values(description, place) for place in pair])
+        terms = np.column_stack([_values(description, index) for index in pair])
         grid = _grid(cells, resolution)
-        names = tuple(description.columns[place].name for place in pair)
+        names = tuple(description.columns[index].name for index in pair)
         codes = None
         if y is not None:
-            place_of = {label: place for place, label in enumerate(description.labels)}
-            codes = np.array([place_of.get(label, -1) for label in np.asarray(y).tolist()])[taken]
+            code_of = {label: code for code, label in enumerate(description.labels)}
+            codes = np.array([code_of.get(label, -1) for label in np.asarray(y).tolist()])[taken]
         outputs = _outputs(description, Z, rows[0], pair, grid)
         coef, labels = description.function.coef, description.labels
         return cls(terms, coef, grid, outputs, names, labels, cells, codes)  # type: ignore[arg-type]
@@ -193,10 +193,10 @@ def _pair(description: Description, Z: np.ndarray, columns: Sequence[Any] | None
 
 def _values(description: Description, column: int) -> np.ndarray:
     """Return the terms' values of a column of numbers, in its units."""
-    place = features_by_column(description)[column][0]
-    feature = description.features[place]
+    index = features_by_column(description)[column][0]
+    feature = description.features[index]
     assert not isinstance(feature, Lookup) and description.function.points is not None
-    return description.function.points[:, place] / feature.factor + feature.centre
+    return description.function.points[:, index] / feature.factor + feature.centre
 
 
 def _grid(cells: np.ndarray, resolution: int) -> tuple[np.ndarray, np.ndarray]:

@@ -54,13 +54,13 @@ def _weights(facts: dict[str, Any], entry: dict[str, Any]) -> str:
 
 
 def _term_lines(facts: dict[str, Any], term: dict[str, Any], most: int) -> list[str]:
-    place = term.get("product")
-    if place is None:
-        place = ", ".join(
+    where = term.get("product")
+    if where is None:
+        where = ", ".join(
             f"{e['column']} {e['text']}" + " (beyond all rows)" * e.get("is_beyond", False)
             for e in term["place"][:most]
         )
-    lines = [f"  {term['term']}. {place}", f"     weight {_weights(facts, term)}"]
+    lines = [f"  {term['term']}. {where}", f"     weight {_weights(facts, term)}"]
     if "share" in term:
         lines[-1] += f"; {percent(term['share'])} of what moves the decisions"
     if "changes" in term:

@@ -240,15 +240,15 @@ class BadCells:
             count.line, count.cell = bad[0]
         count.n_known += n_known
         count.n_bad += len(bad)
-        place = f"line {count.line} is '{count.cell}'"
+        first = f"line {count.line} is '{count.cell}'"
         if count.n_bad and self.is_strict:
             raise TableError(
-                f"{path}: {_share(column, count)}; {place}, and --strict allows no such cell."
+                f"{path}: {_share(column, count)}; {first}, and --strict allows no such cell."
             )
         if count.n_bad == count.n_known > 1:
             raise TableError(
                 f"{path}: none of the {count.n_known} cells of '{column}' is one of {what} as they "
-                f"are read here; {place}. If numbers are written in another way, give --decimal."
+                f"are read here; {first}. If numbers are written in another way, give --decimal."
             )
 
     def notes(self) -> list[str]:

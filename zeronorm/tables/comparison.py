@@ -170,22 +170,22 @@ def compare(
     folds = rows.folds(plan.folds, plan.random_state)
     # The longest work first: the sparse machine, on all rows. All works beside each other, each in
     # one process, as choices have parts that wait for others.
-    places = [(i, k) for k in range(-1, len(folds)) for i in reversed(range(len(contenders)))]
+    tasks = [(i, k) for k in range(-1, len(folds)) for i in reversed(range(len(contenders)))]
     names = [
         f"{contenders[i].name}, {'all rows' if k < 0 else f'fold {k + 1} of {len(folds)}'}"
-        for i, k in places
+        for i, k in tasks
     ]
     # What computes on a device has it for itself.
     n_jobs = 1 if plan.device is not None else plan.n_jobs
     single = replace(plan, n_jobs=1)
     found = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
         joblib.delayed(_work)(contenders[i], rows, single, None if k < 0 else folds[k])
-        for i, k in places
+        for i, k in tasks
     )
     done: dict[tuple[int, int], Any] = {}
-    for count, place in enumerate(places):
-        update(count / len(places), names[count])
-        done[place] = next(found)
+    for count, task in enumerate(tasks):
+        update(count / len(tasks), names[count])
+        done[task] = next(found)
     return [
         _result(contender, rows, plan, done[i, -1], [done[i, k] for k in range(len(folds))])
         for i, contender in enumerate(contenders)

@@ -79,8 +79,8 @@ def _comparison(found: Comparison) -> list[dict[str, Any]]:
         {
             "name": result.name,
             "fold_errors": result.fold_errors.tolist(),
-            "terms": lines["kernel terms"][place],
-            "shown": {label: cells[place] for label, cells in lines.items()},
+            "terms": lines["kernel terms"][index],
+            "shown": {label: cells[index] for label, cells in lines.items()},
         }
-        for place, result in enumerate(found.results)
+        for index, result in enumerate(found.results)
     ]

@@ -87,7 +87,7 @@ def choose_columns(
             warn_of_unfinished(sum(count for _, count in parts), errors.size)
     headers = _headers(rows.encoder)
     return ColumnChoice(
-        [headers[place] for place in order[:n_columns]],
+        [headers[i] for i in order[:n_columns]],
         sizes,
         errors.mean(axis=0),
         errors.std(axis=0, ddof=1) / np.sqrt(plan.folds),
@@ -103,9 +103,9 @@ def _headers(encoder: TableEncoder) -> list[str]:
 
 def _header_of_features(encoder: Any) -> NDArray[np.intp]:
     """Return the number of the column of the file that each feature comes from."""
-    place = {name: i for i, name in enumerate(_headers(encoder))}
+    index_of = {name: i for i, name in enumerate(_headers(encoder))}
     pairs = zip(encoder.columns, encoder.encodings_, strict=True)
-    return np.concatenate([np.full(e.n_features, place[c.header]) for c, e in pairs])
+    return np.concatenate([np.full(e.n_features, index_of[c.header]) for c, e in pairs])
 
 
 def _column_order(rows: Rows, norm: str, task: str) -> tuple[NDArray[np.intp], Any]:

@@ -107,7 +107,7 @@ class _Levels:
 
     def add(self, table: Table) -> None:
         """Take the categories of a piece that no piece before it had."""
-        for place, column in enumerate(self.columns):
+        for index, column in enumerate(self.columns):
             if column.levels is None:
                 continue
             new = sorted(set(table.column(column.header)) - MISSING - set(column.levels))
@@ -115,7 +115,7 @@ class _Levels:
             if len(new) > room:
                 self.crowded.add(column.name)
             if new[:room]:
-                self.columns[place] = replace(column, levels=(*column.levels, *new[:room]))
+                self.columns[index] = replace(column, levels=(*column.levels, *new[:room]))
 
     def notes(self) -> list[str]:
         """Say where categories were too many."""

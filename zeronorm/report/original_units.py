@@ -23,7 +23,9 @@ def features_by_column(description: Description) -> dict[int, list[int]]:
     return found
 
 
-def place_of(description: Description, point: np.ndarray, order: list[int]) -> list[dict[str, Any]]:
+def in_original_units(
+    description: Description, point: np.ndarray, order: list[int]
+) -> list[dict[str, Any]]:
     """Return a point in original units, one entry for each column, in this order.
 
     A number is a value of its column. A category is the level that is nearest in the units of the
