@@ -79,7 +79,7 @@ def test_a_read_only_array_is_not_shared():
 )
 @pytest.mark.parametrize("other", [strict, torch])
 def test_expansions_elsewhere_have_the_same_values(other, kernel, monkeypatch):
-    from zeronorm import placed
+    from zeronorm import device_expansion
 
     random = np.random.RandomState(0)
     linear = random.randn(3, 2)
@@ -88,9 +88,9 @@ def test_expansions_elsewhere_have_the_same_values(other, kernel, monkeypatch):
     )
     X = 100.0 + random.randn(40, 3)
     X[7] = 1e4  # far beyond what products of the rbf kernel can tell
-    elsewhere = placed.PlacedExpansion(expansion, other(X))
+    elsewhere = device_expansion.DeviceExpansion(expansion, other(X))
     expected = expansion.outputs(X)
-    monkeypatch.setattr(placed, "BLOCK", 64)
+    monkeypatch.setattr(device_expansion, "BLOCK", 64)
     found = arrays.to_numpy(elsewhere.outputs(other(X)))
     np.testing.assert_allclose(found, expected, rtol=1e-9)
     np.testing.assert_array_equal(elsewhere.moved_outputs(X), found)

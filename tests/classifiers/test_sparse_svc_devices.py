@@ -15,7 +15,7 @@ from sklearn.utils import estimator_checks
 import zeronorm
 from zeronorm import SparseSVC
 from zeronorm.arrays import is_numpy, to_numpy
-from zeronorm.base import placement
+from zeronorm.base import validation
 from zeronorm.exceptions import PoorFitWarning
 from zeronorm.learned import holdout
 
@@ -162,7 +162,7 @@ def test_many_sparse_rows_and_unknown_devices_are_sentences(monkeypatch):
     pytest.importorskip("array_api_compat")
     with pytest.raises(ValueError, match="There is no device 'nonsense'"):
         SparseSVC(**SMALL, device="nonsense").fit(X, y)
-    monkeypatch.setattr(placement, "DENSE_ENTRIES", 10)
+    monkeypatch.setattr(validation, "DENSE_ENTRIES", 10)
     with pytest.raises(ValueError, match="takes sparse rows of at most 10 entries"):
         SparseSVC(**SMALL, device="cpu:0").fit(sparse.csr_matrix(X), y)
 

@@ -14,8 +14,8 @@ from zeronorm.base.guard import guessing_message
 from zeronorm.base.labels import check_labels, class_codes, class_weights, signed_targets
 from zeronorm.base.machine import KernelMachine, warn_of
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.placement import moved, placed, validated_training
 from zeronorm.base.training_set import Learned, TrainingRows, check_cost
+from zeronorm.base.validation import moved, on_device_of, validated_training
 from zeronorm.decisions import Classes
 from zeronorm.expansion import KernelExpansion
 
@@ -59,7 +59,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
                 learned = self._learn(training)
                 fitted = CheckedExpansion(training, learned, self._with_choices(learned)._learn)
                 doubt = learned.doubt or guessing_message(type(self).__name__, fitted, classes)
-            learned.expansion = placed(learned.expansion, X)
+            learned.expansion = on_device_of(learned.expansion, X)
             self._store(learned, classes if is_numpy(y) else as_on(classes, y))
         warn_of(learned, doubt)
         return self

@@ -16,9 +16,9 @@ from zeronorm.arrays import take
 from zeronorm.base.documented import Documented
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.placement import decision_values, validated
 from zeronorm.base.scales import hint_at_scales
 from zeronorm.base.training_set import Learned, TrainingRows, store_expansion
+from zeronorm.base.validation import decision_values, validated
 from zeronorm.checks import check_positive
 from zeronorm.decisions import check_finite
 from zeronorm.exceptions import PoorFitWarning, warn

@@ -12,10 +12,10 @@ from zeronorm.arrays import to_numpy
 from zeronorm.base.fitting import fitting
 from zeronorm.base.machine import KernelMachine, warn_of
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.placement import moved, placed, validated_training
 from zeronorm.base.regression_guard import little_learned
 from zeronorm.base.targets import NumericRows, numeric_targets
 from zeronorm.base.training_set import check_cost
+from zeronorm.base.validation import moved, on_device_of, validated_training
 from zeronorm.decisions import Number
 from zeronorm.expansion import KernelExpansion
 
@@ -60,7 +60,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
                 training = self._training_rows(moved(X, self.device), targets, sample_weight)
                 learned = self._learn(training)
                 doubt = learned.doubt or little_learned(type(self).__name__, training, learned)
-            learned.expansion = placed(learned.expansion, X)
+            learned.expansion = on_device_of(learned.expansion, X)
             self._store_learned(learned)
         warn_of(learned, doubt)
         return self

@@ -24,8 +24,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from zeronorm.base.classifier import KernelClassifier
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.placement import validated
 from zeronorm.base.training_set import Learned, TrainingRows, learned_expansion
+from zeronorm.base.validation import validated
 from zeronorm.checks import check_integer
 from zeronorm.decisions import check_finite
 from zeronorm.learned.final import fit_numbers

@@ -31,9 +31,9 @@ from sklearn.utils.validation import check_is_fitted
 from zeronorm.base.fitting import fitting
 from zeronorm.base.machine import KernelMachine, warn_of
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.placement import validated_rows
 from zeronorm.base.targets import NumericRows
 from zeronorm.base.training_set import Learned, check_cost, learned_expansion
+from zeronorm.base.validation import validated_rows
 from zeronorm.checks import check_integer, check_terms, is_auto
 from zeronorm.decisions import Scores
 from zeronorm.decomposition.inverse import ScoresToRows

@@ -18,9 +18,9 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 from zeronorm.base.machine import KernelMachine
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.placement import check_device
 from zeronorm.base.progress import progress_bar
 from zeronorm.base.training_set import Learned, TrainingRows, check_cost
+from zeronorm.base.validation import check_device
 from zeronorm.checks import check_choice, check_integer, check_terms, is_auto, shown
 from zeronorm.expansion_parts import n_features_used
 from zeronorm.kernels import Kernel

@@ -28,7 +28,6 @@ from sklearn.utils import check_random_state
 from zeronorm.base.fitting import fitting
 from zeronorm.base.machine import KernelMachine, warn_of
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.placement import validated_rows
 from zeronorm.base.training_set import (
     Learned,
     TrainingRows,
@@ -36,6 +35,7 @@ from zeronorm.base.training_set import (
     gap_warning,
     learned_expansion,
 )
+from zeronorm.base.validation import validated_rows
 from zeronorm.checks import check_integer, check_share, check_terms, is_auto
 from zeronorm.decisions import OneClass
 from zeronorm.expansion import KernelExpansion

@@ -19,8 +19,8 @@ from zeronorm.base.documented import Documented
 from zeronorm.base.fitting import fitting
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.placement import validated
 from zeronorm.base.training_set import check_cost, store_expansion
+from zeronorm.base.validation import validated
 from zeronorm.checks import check_integer, check_positive, is_number, shown
 from zeronorm.exceptions import PoorFitWarning, warn
 from zeronorm.reduction.given_model import Given, Rows, output_values

@@ -20,9 +20,9 @@ import numpy as np
 from zeronorm.base.candidates import SparseKernelRegressor
 from zeronorm.base.outputs import join_outputs
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.placement import validated
 from zeronorm.base.targets import TargetUnits
 from zeronorm.base.training_set import ChosenTerms, TrainingProblem
+from zeronorm.base.validation import validated
 from zeronorm.checks import check_choice, check_integer
 from zeronorm.solvers.evidence.noise import Regression, learn_regression
 

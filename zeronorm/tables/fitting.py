@@ -13,7 +13,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from zeronorm.base.placement import check_device
+from zeronorm.base.validation import check_device
 from zeronorm.tables import reporting
 from zeronorm.tables.columns import Column
 from zeronorm.tables.comparison import Comparison, Result, compare, guess_mean

@@ -33,7 +33,7 @@ from zeronorm.expansion import KernelExpansion
 BLOCK = 2**26
 
 
-class PlacedExpansion(KernelExpansion):
+class DeviceExpansion(KernelExpansion):
     """A kernel expansion whose arrays are of another library, or on another device.
 
     Parameters
@@ -103,17 +103,17 @@ class PlacedExpansion(KernelExpansion):
 
     def prune(self, tolerance: float = 0.0) -> KernelExpansion:
         """Return the expansion without the terms whose coefficients are at most ``tolerance``."""
-        return PlacedExpansion(self.expansion.prune(tolerance), self.intercept)
+        return DeviceExpansion(self.expansion.prune(tolerance), self.intercept)
 
     def merge(self) -> KernelExpansion:
         """Return the same function with equal vectors joined into one term."""
-        return PlacedExpansion(self.expansion.merge(), self.intercept)
+        return DeviceExpansion(self.expansion.merge(), self.intercept)
 
     def with_terms(self, vectors: Any, coef: Any, intercept: Any = None) -> KernelExpansion:
         """Return an expansion with other kernel terms, and the same or another intercept."""
         intercept = intercept if intercept is None else to_numpy(intercept)
         other = self.expansion.with_terms(to_numpy(vectors), to_numpy(coef), intercept)
-        return PlacedExpansion(other, self.intercept)
+        return DeviceExpansion(other, self.intercept)
 
     def to_dict(self) -> dict[str, Any]:
         """Describe the expansion as plain data (numbers, strings, lists)."""

@@ -7,7 +7,7 @@ import pytest
 from sklearn.utils.validation import validate_data
 
 from zeronorm import SparseOneClassSVM
-from zeronorm.base.placement import validated
+from zeronorm.base.validation import validated
 from zeronorm.checks import is_valid
 from zeronorm.model import Model
 

@@ -1,4 +1,4 @@
-"""Where rows live: validated in any library, moved to a device, and answered where they came from.
+"""Rows as they are given: validated, in any library; moved to a device, and results back from it.
 
 By scikit-learn's convention, under ``config_context(array_api_dispatch=True)`` everything follows
 X. The parameter ``device`` is for those with NumPy arrays: rows go there, and results come back.
@@ -25,12 +25,12 @@ from zeronorm.arrays import (
 )
 from zeronorm.base.training_set import DENSE_ENTRIES
 from zeronorm.checks import is_valid, shown
+from zeronorm.device_expansion import DeviceExpansion
 from zeronorm.expansion import KernelExpansion
-from zeronorm.placed import PlacedExpansion
 
 
 def validated(estimator: Any, X: Any) -> Any:
-    """Validate rows to judge, in single or double precision."""
+    """Validate rows to predict for, in single or double precision."""
     if is_valid(estimator, X):
         return X
     dtype = _dtypes(X, (np.float64, np.float32))
@@ -99,9 +99,9 @@ def moved(X: Any, device: str | None) -> Any:
     return as_on(X, on_device(device))
 
 
-def placed(expansion: KernelExpansion, X: Any) -> KernelExpansion:
-    """Return an expansion whose arrays are beside those of X."""
-    return expansion if is_numpy(X) else PlacedExpansion(expansion, X)
+def on_device_of(expansion: KernelExpansion, X: Any) -> KernelExpansion:
+    """Return an expansion whose arrays are of the library and on the device of X."""
+    return expansion if is_numpy(X) else DeviceExpansion(expansion, X)
 
 
 def decision_values(estimator: Any, X: Any, device: str | None, method: str) -> Any:
@@ -114,7 +114,7 @@ def decision_values(estimator: Any, X: Any, device: str | None, method: str) -> 
     """
     expansion = estimator.expansion_
     if device is not None and is_moved(X, device):
-        there = PlacedExpansion(expansion.to_numpy(), on_device(device))
+        there = DeviceExpansion(expansion.to_numpy(), on_device(device))
         return there.scores(there.moved_outputs(X))
     if not is_same_device(X, expansion.intercept):
         raise ValueError(
