@@ -5,10 +5,10 @@ A pass over the rows takes, on each of ``workers`` threads, for its share of the
     rows * (a0 + a1 d + a2 d m + a3 m + a4 m^2 + a5 o + a6 m o + a7 m^2 o) + rows * 8 d / reading,
 
 with d features, m columns (terms, and features of a linear part) and o outputs: copies of the rows,
-kernel values, features L^-1 k, scores, and the products of Newton's method. At the same time the scheduler hands
-out one task for each block, one after the other, and results of 8 o (m + 1)^2 bytes a block are
-added in a tree of groups (``passes.py``), each group over one link. The longest of the three is the
-bottleneck, and on top of it comes the way from the last block to the root.
+kernel values, features L^-1 k, scores, and the products of Newton's method. At the same time the
+scheduler hands out one task for each block, one after the other, and results of 8 o (m + 1)^2 bytes
+a block are added in a tree of groups (``passes.py``), each group over one link. The longest of the
+three is the bottleneck, and on top of it comes the way from the last block to the root.
 
 Vectors are learned from a sample on one machine, in a time that does not grow with the rows.
 ``benchmarks/cluster_cost.py`` measures the constants; ``docs/scaling.md`` has what they predict.
