@@ -26,7 +26,7 @@ import numpy as np
 
 from zeronorm.arrays import as_on, namespace, to_numpy, zeros
 from zeronorm.base.progress import within
-from zeronorm.base.sampling import other_rows, stratified_rows
+from zeronorm.base.sampling import StratifiedDraw, other_rows, stratified_rows
 from zeronorm.base.training_set import TrainingRows
 from zeronorm.exceptions import LongFitWarning, warn
 from zeronorm.learned.criteria import CLASSES, Criterion
@@ -135,7 +135,8 @@ class Race:
         held = stratified_rows(training.codes, count, random, least=1)
         source = batch_source(training, units, dtype)
         self.learn = other_rows(n_rows, held)
-        self.source, self.codes = SomeRows(source, self.learn), training.codes[self.learn]
+        self.source = SomeRows(source, self.learn)
+        self.draw = StratifiedDraw(training.codes[self.learn], random)
         turn = random.permutation(len(held)) % PARTS
         masks = turn == np.arange(PARTS)[:, None]
         held_cost, codes = training.cost[held], training.codes[held]
@@ -198,13 +199,13 @@ class Race:
 
     def _grown(self, problem: BatchProblem, group: list[Setting], terms: int) -> Parameters:
         """Parameters of the models with so many terms, coefficients solved roughly."""
-        some = stratified_rows(self.codes, START_ROWS, self.random)
+        some = self.draw(START_ROWS)
         known = [self.states[setting].arrays() for setting in group if setting in self.states]
         start = None
         if known:
             xp = namespace(known[0][0])
             start = Parameters(*(xp.concat(arrays, axis=0) for arrays in zip(*known, strict=True)))
-        models = grown(problem, start, some, self.codes, terms, self.random)
+        models = grown(problem, start, some, self.draw, terms, self.random)
         return models.parameters
 
     def _judged(
@@ -305,8 +306,7 @@ class Race:
                 error, loss = errors.mean(), losses.mean()
                 parameters, values = moved, scores[0, :, :].T
         if self.training.ends_on_rows:
-            some = stratified_rows(self.training.codes[self.learn], FEATURE_ROWS, self.random)
-            models = problem.on_rows(some, parameters)
+            models = problem.on_rows(self.draw(FEATURE_ROWS), parameters)
             move_to_rows(models, self.source, max_steps=STEPS, tolerance=TOLERANCE)
             parameters = models.parameters
             values = self._judged(problem, parameters)[2][0, :, :].T
@@ -322,8 +322,7 @@ class Race:
         """Return which features are needed, found on some of the rows, and parameters for them."""
         if setting.widths <= 1 and max_features is None:
             return None, parameters
-        some = stratified_rows(self.codes, FEATURE_ROWS, self.random)
-        models = problem.on_rows(some, parameters)
+        models = problem.on_rows(self.draw(FEATURE_ROWS), parameters)
         models.values = models.objective()
         if setting.widths > 1 and models.size:
             # What some of the rows say of the parameters is not wanted.

@@ -24,14 +24,15 @@ last not at all.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from zeronorm.arrays import all_finite, as_on, take, to_numpy
-from zeronorm.base.sampling import shuffled_rows
+from zeronorm.arrays import all_finite, as_on, is_numpy, namespace, take, to_numpy
+from zeronorm.base.sampling import MANY_ROWS, shuffled_rows
 from zeronorm.learned.joint import Form, JointModels, Parameters, Used
 from zeronorm.solvers.lbfgs import within_box
 
@@ -81,6 +82,8 @@ class Cycle:
 class Adam:
     """Running means of gradients and of their squares, for arrays that change in place.
 
+    The means of all arrays are one: a device takes as long for a few numbers as for many.
+
     Parameters
     ----------
     arrays : sequence of ndarray
@@ -90,22 +93,36 @@ class Adam:
     """
 
     def __init__(self, arrays: Any, sizes: Any) -> None:
-        self.arrays, self.sizes, self.steps = arrays, sizes, 0
-        self.means = [0.0 * array for array in arrays]  # beside them
-        self.squares = [0.0 * array for array in arrays]
+        self.arrays, self.steps = arrays, 0
+        self.sizes = _joined(
+            [0.0 * array + size for array, size in zip(arrays, sizes, strict=True)]
+        )
+        self.mean, self.square = 0.0 * self.sizes, 0.0 * self.sizes
 
     def step(self, gradients: Any, share: float) -> None:
         """Move all arrays against these gradients, by this share of their step sizes."""
         self.steps += 1
         first, second = 1.0 - MEAN_SHARE**self.steps, 1.0 - SQUARE_SHARE**self.steps
-        tiny = float(np.finfo(np.float32).tiny)
-        parts = self.arrays, self.sizes, self.means, self.squares, gradients
-        for array, size, mean, square, gradient in zip(*parts, strict=True):
-            mean *= MEAN_SHARE
-            mean += (1.0 - MEAN_SHARE) * gradient
-            square *= SQUARE_SHARE
-            square += (1.0 - SQUARE_SHARE) * gradient * gradient
-            array -= (share / first) * size * mean / ((square / second) ** 0.5 + tiny)
+        tiny, gradient = float(np.finfo(np.float32).tiny), _joined(gradients)
+        self.mean *= MEAN_SHARE
+        self.mean += (1.0 - MEAN_SHARE) * gradient
+        self.square *= SQUARE_SHARE
+        gradient *= gradient
+        self.square += (1.0 - SQUARE_SHARE) * gradient
+        move = (share / first) * self.sizes
+        move *= self.mean
+        move /= (self.square / second) ** 0.5 + tiny
+        start, xp = 0, namespace(move)
+        for array in self.arrays:
+            end = start + math.prod(array.shape)
+            array -= xp.reshape(move[start:end], array.shape)
+            start = end
+
+
+def _joined(arrays: Any) -> Any:
+    """Return the numbers of all arrays as one array."""
+    xp = namespace(arrays[0])
+    return xp.concat([xp.reshape(array, (-1,)) for array in arrays])
 
 
 @dataclass
@@ -129,16 +146,24 @@ class BatchProblem:
     source: Any
     cost: np.ndarray
     form: Form
-    Cs: np.ndarray
-    gammas: np.ndarray
+    Cs: Any
+    gammas: Any
     used: Used | None = None
 
     def on_rows(self, indices: np.ndarray, parameters: Parameters) -> JointModels:
         """Return the models on some rows, whose costs stand for all."""
+        like = self.source.like
+        if not is_numpy(like):
+            indices = as_on(indices, like)  # once for all that is taken
         rows = self.source.take(indices)
         cost = take(self.cost, indices) * (len(self.source) / len(indices))
-        costs = as_on(self.Cs, rows.like)[:, None] * as_on(cost, rows.like)
+        costs = as_on(self.Cs, like)[:, None] * as_on(cost, like)
         return JointModels(rows, self.form, costs, self.gammas, parameters, self.used)
+
+    def beside_rows(self) -> BatchProblem:
+        """Return the problem with C and widths where the rows are: each step asks for them."""
+        like = self.source.like
+        return replace(self, Cs=as_on(self.Cs, like), gammas=as_on(self.gammas, like))
 
     def take(self, models: np.ndarray) -> BatchProblem:
         """Return the problem of some of the models."""
@@ -195,9 +220,10 @@ def descend_by_batches(
 
     def move(some: np.ndarray, moved: Parameters, smaller: Cycle) -> np.ndarray:
         part, indices = problem.take(some), np.arange(len(some))
+        there = part.beside_rows()
 
         def function(at: Parameters) -> tuple[np.ndarray, Parameters]:
-            return part.on_rows(next(batches), at).function(at, indices)
+            return there.on_rows(next(batches), at).function(at, indices)
 
         run_cycle(function, moved, part.gammas, smaller, BATCH_WIDTHS, report, box)
         return part.on_rows(compared, moved).objective()
@@ -209,10 +235,12 @@ def descend_by_batches(
 def _batches(n_rows: int, size: int, steps: int, random: np.random.RandomState) -> Any:
     """Yield indices of batches without end: rows in turn, in another order each time.
 
-    Of more rows than so many steps see others are drawn each time.
+    Of more rows than so many steps see each batch is drawn by itself.
     """
+    while n_rows > max(MANY_ROWS, steps * size):
+        yield np.sort(random.randint(n_rows, size=size))
     while True:
-        order = shuffled_rows(n_rows, steps * size, random)
+        order = random.permutation(n_rows)
         for start in range(0, len(order) - size + 1, size):
             yield np.sort(order[start : start + size])
 
