@@ -138,7 +138,7 @@ class SomeRows:
         self.indices = as_on(self.indices, self.like)
 
     def __len__(self) -> int:
-        return len(self.indices)
+        return self.indices.shape[0]
 
     def take(self, indices: Any) -> Any:
         """Return some of the rows."""
