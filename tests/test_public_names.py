@@ -89,7 +89,7 @@ ESTIMATORS = {
     ),
     "OneClassReducer": (
         (
-            "estimator=None, *, max_error=None, max_iter=200, method='reduced_set', n_jobs=None, "
+            "estimator=None, *, device=None, max_error=None, max_iter=200, method='reduced_set', n_jobs=None, "
             "n_terms=None, random_state=None, tol=0.0001"
         ),
         (
@@ -157,7 +157,7 @@ ESTIMATORS = {
     ),
     "SVCReducer": (
         (
-            "estimator=None, *, max_error=None, max_iter=200, method='reduced_set', n_jobs=None, "
+            "estimator=None, *, device=None, max_error=None, max_iter=200, method='reduced_set', n_jobs=None, "
             "n_terms=None, random_state=None, tol=0.0001"
         ),
         (
@@ -168,7 +168,7 @@ ESTIMATORS = {
     ),
     "SVRReducer": (
         (
-            "estimator=None, *, max_error=None, max_iter=200, method='reduced_set', n_jobs=None, "
+            "estimator=None, *, device=None, max_error=None, max_iter=200, method='reduced_set', n_jobs=None, "
             "n_terms=None, random_state=None, tol=0.0001"
         ),
         (
