@@ -1,5 +1,7 @@
 """The constants of ``cluster_model.py``, measured here: ``python -m benchmarks.cluster_cost``.
 
+With the name of a device (``cuda``) the blocks are summed there, in double precision.
+
 No study of RESULTS.md: what it prints goes into docs/scaling.md, with the date and the machine.
 Times of rows are those of the processor, so that a machine that is shared does not spoil them.
 """
@@ -7,6 +9,7 @@ Times of rows are those of the processor, so that a machine that is shared does 
 from __future__ import annotations
 
 import itertools
+import sys
 import time
 from typing import Any
 
@@ -16,53 +19,66 @@ from scipy.optimize import nnls
 from benchmarks.cluster_model import Work
 from zeronorm import SparseSVC
 from zeronorm.dask.passes import summed
-from zeronorm.dask.rows import BlockProblem, ClassRows
+from zeronorm.dask.rows import BlockProblem, ClassRows, block_sums
 from zeronorm.learned.coordinates import Units
 from zeronorm.learned.joint import Parameters
 from zeronorm.learned.settings import Setting
 
-#: Features, terms and outputs that are measured, and multiplications for each.
-FEATURES, TERMS, OUTPUTS, MUCH = (5, 20, 100), (8, 32, 128, 512), (1, 10), 4e8
+#: Features, terms and outputs that are measured.
+FEATURES, TERMS, OUTPUTS = (5, 20, 100), (8, 32, 128, 512), (1, 10)
+
+#: Multiplications of a case, and fewest and most rows: of fewer than these the factorisation of the
+#: vectors' kernel matrix, which is done once a block, would be what is measured.
+MUCH, ROWS = 4e8, (20_000, 200_000)
+DEVICE_MUCH, DEVICE_ROWS = 1e11, (200_000, 1_000_000)
 
 
-def block_seconds(d: int, m: int, o: int, rows: int) -> float:
-    """Processor seconds of the sums of one block, the least of three."""
+def block_seconds(d: int, m: int, o: int, rows: int, device: str | None = None) -> float:
+    """Seconds of the sums of one block, the least of three: of the processor, or of a device."""
     random = np.random.RandomState(0)
     X, y = random.randn(rows, d), random.randint(max(2, o), size=rows)
     training, classes = SparseSVC()._training_rows(X, y, None)
-    parameters = Parameters(
-        random.randn(1, m, d),
-        np.zeros((1, m, o)),
-        np.zeros((1, o)),
-        np.zeros((1, 0, o)),
-        np.zeros((1, 1)),
-    )
+    shapes = (m, o), (o,), (0, o), (1,)  # weights, intercept, no linear part, one width
+    parameters = Parameters(random.randn(1, m, d), *(np.zeros((1, *shape)) for shape in shapes))
     coding = ClassRows(training.kernel, classes, np.ones(len(classes)))
     form = Setting(1.0, training.kernel, 1).form
-    problem = BlockProblem(form, np.ones(1), parameters, None, Units.of(training), 1e-3, coding)
+    units, gamma = Units.of(training), np.ones(1)
+    problem = BlockProblem(form, gamma, parameters, None, units, 1e-3, coding, device)
     point = 0.1 * random.randn(1, m + 1, o)
+    # A device's work is done when its results are here; what it takes to bring rows there counts.
+    clock = time.process_time if device is None else time.perf_counter
     found = []
     for _ in range(3):
-        start = time.process_time()
-        problem.on_block(0, X, y, None).sums(point, np.float64)  # type: ignore[union-attr]
-        found.append(time.process_time() - start)
+        start = clock()
+        block_sums(problem, (point, np.float64), 0, X, y)
+        found.append(clock() - start)
     return min(found)
 
 
-def row_constants() -> tuple[np.ndarray, list[tuple[Any, ...]]]:
+def row_constants(device: str | None = None) -> tuple[np.ndarray, list[tuple[Any, ...]]]:
     """Return the constants of a row, and what was measured beside what they say."""
     parts, seconds, cases = [], [], []
+    much, fewest, most = (MUCH, *ROWS) if device is None else (DEVICE_MUCH, *DEVICE_ROWS)
     for d, m, o in itertools.product(FEATURES, TERMS, OUTPUTS):
-        rows = int(np.clip(MUCH / (d * m + m * m * o), 2_000, 200_000))
+        rows = int(np.clip(much / (d * m + m * m * o), fewest, most))
         cases.append((d, m, o, rows))
         parts.append(Work(rows, d, m, o).parts())
-        seconds.append(block_seconds(d, m, o, rows) / rows)
+        seconds.append(block_seconds(d, m, o, rows, device) / rows)
     # Relative errors count: a row with few terms is as important as one with many.
     scaled = np.array(parts) / np.array(seconds)[:, None]
     constants, _ = nnls(scaled, np.ones(len(seconds)))
     said = np.array(parts) @ constants
     table = [(*case, a, b) for case, a, b in zip(cases, seconds, said, strict=True)]
     return constants, table
+
+
+def show_rows(device: str | None = None) -> None:
+    """Print the constants of a row, and how well they say what was measured."""
+    constants, table = row_constants(device)
+    print("a0..a7 (ns):", np.round(1e9 * constants, 3), device or "processor")
+    print("features terms outputs rows   ns a row: measured, by the constants")
+    for d, m, o, rows, measured, said in table:
+        print(f"{d:5} {m:5} {o:5} {rows:8} {1e9 * measured:10.0f} {1e9 * said:10.0f}")
 
 
 def task_seconds(client: Any, blocks: int = 2000) -> float:
@@ -80,15 +96,14 @@ def delayed_pass(client: Any, blocks: int, seconds: float) -> float:
     return time.perf_counter() - start
 
 
-def main() -> None:
-    """Measure, and print."""
+def main(device: str | None = None) -> None:
+    """Measure, and print: everything here, or the rows alone on a device."""
     from distributed import Client
 
-    constants, table = row_constants()
-    print("a0..a6 (ns):", np.round(1e9 * constants, 2))
-    print("features terms outputs rows   ns a row: measured, by the constants")
-    for d, m, o, rows, measured, said in table:
-        print(f"{d:5} {m:5} {o:5} {rows:8} {1e9 * measured:10.0f} {1e9 * said:10.0f}")
+    if device is not None:
+        show_rows(device)
+        return
+    show_rows()
     for workers in (1, 2):
         with Client(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as client:
             print(workers, "workers: ms a task", 1e3 * task_seconds(client))
@@ -107,4 +122,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

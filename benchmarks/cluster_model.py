@@ -2,13 +2,14 @@
 
 A pass over the rows takes, on each of ``workers`` threads, for its share of the rows, in seconds,
 
-    rows * (a0 + a1 d + a2 d m + a3 m + a4 o + a5 m o + a6 m^2 o) + rows * 8 d / reading,
+    rows * (a0 + a1 d + a2 d m + a3 m + a4 m^2 + a5 o + a6 m o + a7 m^2 o) + rows * 8 d / reading,
 
 with d features, m columns (terms, and features of a linear part) and o outputs: copies of the rows,
-kernel values, scores, and the products of Newton's method. At the same time the scheduler hands
-out one task for each block, one after the other, and results of 8 o (m + 1)^2 bytes a block are
-added in a tree of groups (``zeronorm/dask/passes.py``), each group over one link. The longest of
-the three is the bottleneck, and on top of it comes the way from the last block to the root.
+kernel values, features L^-1 k, scores, and the products of Newton's method. At the same time the
+scheduler hands out one task for each block, one after the other, and results of 8 o (m + 1)^2 bytes
+a block are added in a tree of groups (``zeronorm/dask/passes.py``), each group over one link. The
+longest of the three is the bottleneck, and on top of it comes the way from the last block to the
+root.
 
 Vectors are learned from a sample on one machine, in a time that does not grow with the rows.
 ``cluster_cost.py`` measures the constants; ``docs/scaling.md`` has what they predict.
@@ -46,14 +47,14 @@ class Work:
     def parts(self) -> tuple[float, ...]:
         """Work of a row that the constants of :class:`Machine` are seconds of."""
         d, m, o = self.features, self.terms, self.outputs
-        return 1.0, d, d * m, m, o, m * o, m * m * o
+        return 1.0, d, d * m, m, m * m, o, m * o, m * m * o
 
 
 @dataclass(frozen=True)
 class Machine:
     """Seconds that things take.
 
-    ``row`` are the constants a0 to a6 of the module docstring; ``task`` is the scheduler's time for
+    ``row`` are the constants a0 to a7 of the module docstring; ``task`` is the scheduler's time for
     a block, ``hop`` that of a task of the tree; ``sample`` the seconds of everything that is
     learned from the sample; ``reading`` and ``link`` bytes a second of each worker.
     """

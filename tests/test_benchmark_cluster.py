@@ -8,7 +8,7 @@ pytest.importorskip("distributed")
 from benchmarks.cluster_model import Machine, Work, predict  # noqa: E402
 from zeronorm.dask.passes import FAN_IN  # noqa: E402
 
-FREE = Machine(row=(1e-6, 0, 0, 0, 0, 0, 0), task=0.0, hop=0.0, sample=0.0, link=math.inf)
+FREE = Machine(row=(1e-6, 0, 0, 0, 0, 0, 0, 0), task=0.0, hop=0.0, sample=0.0, link=math.inf)
 
 
 def test_computing_is_shared_by_the_workers():
@@ -23,10 +23,10 @@ def test_computing_is_shared_by_the_workers():
 
 def test_every_part_of_a_row_counts():
     work = Work(1, 3, 5, 2)
-    assert work.parts() == (1, 3, 15, 5, 2, 10, 50)
-    row = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
+    assert work.parts() == (1, 3, 15, 5, 25, 2, 10, 50)
+    row = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
     one = Machine(row, task=0.0, hop=0.0, sample=7.0, reading=8.0, link=math.inf)
-    seconds = 1 + 6 + 45 + 20 + 10 + 60 + 350 + 3
+    seconds = 1 + 6 + 45 + 20 + 125 + 12 + 70 + 400 + 3
     assert predict(Work(1, 3, 5, 2, passes=2), one, 1).total == pytest.approx(7 + 2 * seconds)
 
 

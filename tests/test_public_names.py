@@ -89,8 +89,8 @@ ESTIMATORS = {
     ),
     "OneClassReducer": (
         (
-            "estimator=None, *, max_error=None, max_iter=200, method='reduced_set', n_jobs=None, "
-            "n_terms=None, random_state=None, tol=0.0001"
+            "estimator=None, *, device=None, max_error=None, max_iter=200, method='reduced_set', "
+            "n_jobs=None, n_terms=None, random_state=None, tol=0.0001"
         ),
         (
             "changed_ dual_coef_ estimator_ expansion_ history_ intercept_ n_features_in_ n_iter_ "
@@ -157,8 +157,8 @@ ESTIMATORS = {
     ),
     "SVCReducer": (
         (
-            "estimator=None, *, max_error=None, max_iter=200, method='reduced_set', n_jobs=None, "
-            "n_terms=None, random_state=None, tol=0.0001"
+            "estimator=None, *, device=None, max_error=None, max_iter=200, method='reduced_set', "
+            "n_jobs=None, n_terms=None, random_state=None, tol=0.0001"
         ),
         (
             "changed_ classes_ decision_rule_ dual_coef_ estimator_ expansion_ history_ "
@@ -168,8 +168,8 @@ ESTIMATORS = {
     ),
     "SVRReducer": (
         (
-            "estimator=None, *, max_error=None, max_iter=200, method='reduced_set', n_jobs=None, "
-            "n_terms=None, random_state=None, tol=0.0001"
+            "estimator=None, *, device=None, max_error=None, max_iter=200, method='reduced_set', "
+            "n_jobs=None, n_terms=None, random_state=None, tol=0.0001"
         ),
         (
             "changed_ dual_coef_ estimator_ expansion_ history_ intercept_ n_features_in_ n_iter_ "

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import load_iris, make_circles, make_moons
+from sklearn.datasets import load_iris, make_circles, make_classification, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold, StratifiedKFold
@@ -99,6 +99,18 @@ def test_errors_of_the_path_are_those_of_models_fitted_on_the_folds():
     place = model.path_["terms"].tolist().index(size)
     spread = np.std(errors, ddof=1) / np.sqrt(5)
     assert abs(model.path_["error"][place] - np.mean(errors)) < 2 * spread + 0.01
+
+
+def test_a_fixed_number_of_terms_with_many_classes():
+    # A linear part of seven outputs, ahead of two or four terms, must not keep out twelve.
+    X, y = make_classification(
+        900, 12, n_informative=6, n_classes=7, n_clusters_per_class=2, random_state=0
+    )
+    learn, judge = (X[:250], y[:250]), (X[250:], y[250:])
+    given = {"n_terms": 12, "C": [1.0, 10.0], "cv": 3, "random_state": 0}
+    chosen = SparseSVC(**given).fit(*learn)
+    assert chosen.score(*judge) > SparseSVC(**given, linear=True).fit(*learn).score(*judge) + 0.05
+    assert chosen.n_terms_ == 12
 
 
 def test_a_fixed_number_of_terms():

@@ -12,6 +12,7 @@ from tests.dask.cluster import distributed, in_process
 da = pytest.importorskip("dask.array")
 from zeronorm import SparseSVC  # noqa: E402
 from zeronorm.base.labels import class_weights  # noqa: E402
+from zeronorm.dask import DaskSparseSVC  # noqa: E402
 from zeronorm.dask.blocks import Blocks  # noqa: E402
 from zeronorm.dask.rows import AllRows, ClassRows  # noqa: E402
 from zeronorm.learned import coefficients  # noqa: E402
@@ -53,11 +54,10 @@ class Problem:
         cost = C * training.cost[None]
         return JointModels(source, self.setting.form, cost, np.array([0.7]), parameters)
 
-    def elsewhere(self, client, models, X, y, weight):
-        everywhere = AllRows(
-            client, Blocks.of(client, X, y, weight), len(self.training.codes), self.coding
-        )
-        return everywhere.of_models(models, self.units, C)
+    def elsewhere(self, client, models, X, y, weight, device=None):
+        blocks = Blocks.of(client, X, y, weight)
+        full_data = AllRows(client, blocks, len(self.training.codes), self.coding, device)
+        return full_data.of_models(models, self.units, C)
 
 
 CHUNKS = [(N,), (500, 700), (1, 399, 0, 600, 200), (150,) * 8]
@@ -74,6 +74,29 @@ def test_coefficients_are_those_of_rows_in_memory(client, chunks, linear):
     np.testing.assert_allclose(found, value, rtol=1e-10)
     for one, other in zip(here.parameters.arrays(), there.parameters.arrays(), strict=True):
         np.testing.assert_allclose(other, one, rtol=0, atol=1e-8)
+
+
+def test_blocks_may_go_to_a_device(client):
+    pytest.importorskip("torch")  # "cpu:0" is one of its devices
+    problem = Problem()
+    here, there = problem.models(), problem.models(slice(300))
+    value, _ = certify(here, 1e-20)
+    parts = (da.from_array(part, chunks=(500, *part.shape[1:])) for part in rows())
+    found, _ = certify(there, 1e-20, problem.elsewhere(client, there, *parts, device="cpu:0"))
+    np.testing.assert_allclose(found, value, rtol=1e-10)
+    for one, other in zip(here.parameters.arrays(), there.parameters.arrays(), strict=True):
+        np.testing.assert_allclose(other, one, rtol=0, atol=1e-8)
+
+
+def test_a_fit_with_a_device_is_that_without(client):
+    pytest.importorskip("torch")
+    X, y, _ = rows(1500)
+    parts = [da.from_array(part, chunks=(400, *part.shape[1:])) for part in (X, y)]
+    options = {"n_terms": 3, "C": 1.0, "sample_rows": 1000, "max_iter": 20, "random_state": 0}
+    plain = DaskSparseSVC(client=client, **options).fit(*parts)
+    found = DaskSparseSVC(client=client, device="cpu:0", **options).fit(*parts)
+    expected = plain.to_local().decision_function(X)
+    np.testing.assert_allclose(found.to_local().decision_function(X), expected, atol=1e-3)
 
 
 def test_sums_over_sparse_blocks_are_those_over_dense_ones(client):

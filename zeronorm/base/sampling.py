@@ -61,6 +61,31 @@ def stratified_rows(
     return np.sort(np.concatenate(chosen))
 
 
+class StratifiedDraw:
+    """Draws rows of every class again and again; see :func:`stratified_rows`.
+
+    Of many rows it draws from a part, in which every class has its fair share: to look for a class
+    among all of them takes long.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Class numbers 0, 1, ..., each of them present.
+    random : RandomState
+        Source of the draws.
+    """
+
+    def __init__(self, codes: np.ndarray, random: np.random.RandomState) -> None:
+        self.rows, self.codes, self.random = np.arange(len(codes)), codes, random
+        if len(codes) > MANY_ROWS:
+            self.rows = stratified_rows(codes, MANY_ROWS, random)
+            self.codes = codes[self.rows]
+
+    def __call__(self, count: int) -> np.ndarray:
+        """Return the sorted indices of so many rows."""
+        return self.rows[stratified_rows(self.codes, count, self.random)]
+
+
 def class_shares(sizes: np.ndarray, count: int, least: int | None = None) -> np.ndarray:
     """How many of ``count`` rows to draw from classes of these sizes; see ``stratified_rows``."""
     if least is None:

@@ -91,7 +91,7 @@ class OnDask(LearnedMachine):
             client, blocks, facts = self.__dict__.pop("_source")
             training = found[0] if isinstance(found, tuple) else found
             coding = self._coding(found, facts)
-            training.full_data = AllRows(client, blocks, facts.n_rows, coding)
+            training.full_data = AllRows(client, blocks, facts.n_rows, coding, self.device)
         return found
 
     def _store_learned(self, learned: Learned) -> None:

@@ -18,11 +18,12 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.random import sample_without_replacement
 
-from zeronorm.arrays import to_numpy
+from zeronorm.arrays import as_on, to_numpy
 from zeronorm.base.labels import signed_targets
 from zeronorm.base.sampling import class_shares
 from zeronorm.base.targets import NumericRows, TargetUnits, numeric_targets
 from zeronorm.base.training_set import TrainingRows
+from zeronorm.base.validation import moved
 from zeronorm.dask.blocks import Blocks, check_shape, plain_rows, plain_weights
 from zeronorm.dask.passes import sent, summed
 from zeronorm.kernels import Kernel
@@ -233,12 +234,16 @@ class NumberRows:
 
 @dataclass(frozen=True)
 class AllRows:
-    """All rows, wherever they are; training rows that are a sample of them know them."""
+    """All rows, wherever they are; training rows that are a sample of them know them.
+
+    Workers bring their blocks to ``device``, if there is one.
+    """
 
     client: Client
     blocks: Blocks
     n_rows: int
     coding: Any
+    device: str | None = None
 
     def in_units(self, units: TargetUnits) -> AllRows:
         """Return the rows with targets in other units."""
@@ -259,13 +264,14 @@ class AllRows:
             replace(units, centre=centre),
             C,
             self.coding,
+            self.device,
         )
         return DaskSums(self.client, self.blocks, problem)
 
 
 @dataclass(frozen=True)
 class BlockProblem:
-    """The problem of the coefficients, but for the rows."""
+    """The problem of the coefficients, but for the rows; blocks of them go to ``device``."""
 
     form: Form
     gamma: np.ndarray
@@ -274,6 +280,7 @@ class BlockProblem:
     units: Units
     C: float
     coding: Any
+    device: str | None = None
 
     def on_block(self, index: int, X: Any, y: Any, weight: Any) -> Coefficients | None:
         """Return the problem on a block; None if no row of it counts."""
@@ -285,9 +292,16 @@ class BlockProblem:
             return None
         if not counts.all():
             data, y, weight = data[counts], y[counts], weight[counts]
-        source = TrainingSource(self.coding.training(data, y, weight), self.units)
+        data, units = moved(data, self.device), self.units
+        if not isinstance(units.centre, float):
+            units = replace(units, centre=as_on(units.centre, data))
+        source = TrainingSource(self.coding.training(data, y, weight), units)
+        parameters = Parameters(*(as_on(array, data) for array in self.parameters.arrays()))
+        used = self.used
+        if used is not None:
+            used = Used(as_on(used.kernel, data), as_on(used.linear, data))
         cost = self.C * source.training.cost[None]
-        models = JointModels(source, self.form, cost, self.gamma, self.parameters, self.used)
+        models = JointModels(source, self.form, cost, self.gamma, parameters, used)
         return Coefficients(models, keeps=False)
 
 
@@ -308,33 +322,40 @@ class DaskSums:
         self.client, self.blocks = client, blocks
         self.problem = sent(client, problem)
 
-    def losses(self, point: np.ndarray) -> np.ndarray:
+    def losses(self, point: Any) -> Any:
         """Loss of each output (models, outputs) at weights and intercepts."""
-        calls = self.blocks.calls(_block_losses, self.problem, sent(self.client, point))
-        return summed(self.client, calls, _added_losses)
+        at = sent(self.client, to_numpy(point))
+        calls = self.blocks.calls(_block_losses, self.problem, at)
+        return as_on(summed(self.client, calls, _added_losses), point)
 
-    def sums(self, point: np.ndarray, dtype: Any) -> Sums:
+    def sums(self, point: Any, dtype: Any) -> Sums:
         """Losses and their derivatives, second products in this precision."""
-        at = sent(self.client, (point, dtype))
-        return summed(self.client, self.blocks.calls(_block_sums, self.problem, at), _added_sums)
+        at = sent(self.client, (to_numpy(point), dtype))
+        calls = self.blocks.calls(block_sums, self.problem, at)
+        return summed(self.client, calls, _added_sums).beside(point)
 
 
 def _block_losses(
     problem: BlockProblem, point: np.ndarray, index: int, X: Any, y: Any, weight: Any = None
 ) -> np.ndarray:
     here = problem.on_block(index, X, y, weight)
-    return np.zeros((point.shape[0], point.shape[2])) if here is None else here.losses(point)
+    if here is None:
+        return np.zeros((point.shape[0], point.shape[2]))
+    return to_numpy(here.losses(as_on(point, here.inverse)))
 
 
 def _added_losses(parts: list[np.ndarray]) -> np.ndarray:
     return np.sum(parts, axis=0)
 
 
-def _block_sums(
+def block_sums(
     problem: BlockProblem, at: tuple[Any, Any], index: int, X: Any, y: Any, weight: Any = None
 ) -> Sums:
+    """Return the sums over a block, in NumPy."""
     here, (point, dtype) = problem.on_block(index, X, y, weight), at
-    return Sums.nothing(point) if here is None else here.sums(point, dtype)
+    if here is None:
+        return Sums.nothing(point)
+    return here.sums(as_on(point, here.inverse), dtype).beside(point)
 
 
 def _added_sums(parts: list[Sums]) -> Sums:

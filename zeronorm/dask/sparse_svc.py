@@ -35,8 +35,9 @@ class DaskSparseSVC(OnDask, SparseSVC):
         As in :class:`~zeronorm.SparseSVC`. C is the cost of each of all rows. ``gamma="scale"`` is
         that of the sample. ``cv`` must not be a list of splits if rows are sampled.
     vectors, scoring, tol, max_iter, n_init, random_state, n_jobs, device, verbose
-        As in :class:`~zeronorm.SparseSVC`. ``n_jobs`` and ``device`` are those of the client's
-        machine. With ``vectors="rows"`` vectors are rows of the sample; there is no ``support_``.
+        As in :class:`~zeronorm.SparseSVC`. ``n_jobs`` is that of the client's machine;
+        ``device`` is where the sample is learned there, and where every worker brings its blocks.
+        With ``vectors="rows"`` vectors are rows of the sample; there is no ``support_``.
 
     Attributes
     ----------

@@ -16,7 +16,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from zeronorm.arrays import at_least, namespace, to_numpy, transposed, with_diagonal, zeros
+from zeronorm.arrays import (
+    as_on,
+    at_least,
+    namespace,
+    to_numpy,
+    transposed,
+    with_diagonal,
+    zeros,
+)
 from zeronorm.learned.joint import squared_norms
 
 #: Most steps, most times one is halved, and the share of the slope by which the value must fall.
@@ -59,6 +67,11 @@ class Sums:
             (n_models, n_outputs),
         )
         return cls(*(zeros(shape, point, np.float64) for shape in shapes))
+
+    def beside(self, point: Any) -> Sums:
+        """Return the same sums in the library and on the device of an array."""
+        parts = self.loss, self.slope, self.matrix, self.mixed, self.corner
+        return Sums(*(as_on(part, point) for part in parts))
 
     def __iadd__(self, other: Sums) -> Sums:
         self.loss += other.loss

@@ -73,6 +73,7 @@ class Units:
     def rows(self, training: TrainingRows, indices: Any, dtype: Any) -> Rows:
         """Return some training rows in these units."""
         data = take(training.data, indices)
+        indices = indices if isinstance(indices, slice) else to_numpy(indices)
         if sparse.issparse(data) and not isinstance(self.centre, float):
             data = data.toarray()  # units of rows that were few enough to be plain arrays
         if sparse.issparse(data):
@@ -145,12 +146,16 @@ class SomeRows:
     source: Any
     indices: np.ndarray
 
+    def __post_init__(self) -> None:
+        self.like = self.source.like
+        self.indices = as_on(self.indices, self.like)
+
     def __len__(self) -> int:
-        return len(self.indices)
+        return self.indices.shape[0]
 
     def take(self, indices: Any) -> Any:
         """Return some of the rows."""
-        return self.source.take(self.indices[indices])
+        return self.source.take(take(self.indices, indices))
 
 
 def batch_source(training: TrainingRows, units: Units, dtype: Any) -> Any:

@@ -6,6 +6,7 @@ gain, and all parameters then descend together.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +26,6 @@ from zeronorm.arrays import (
     with_diagonal,
     zeros,
 )
-from zeronorm.base.sampling import stratified_rows
 from zeronorm.learned.coefficients import LEAST_WEIGHT, solve_coefficients
 from zeronorm.learned.joint import JointModels, Parameters
 from zeronorm.learned.kernel_sets import factors, products_with_rows, sums_over_rows
@@ -273,13 +273,14 @@ def grown(
     problem: BatchProblem,
     start: Parameters | None,
     some: np.ndarray,
-    codes: np.ndarray,
+    draw: Callable[[int], np.ndarray],
     terms: int,
     random: np.random.RandomState,
 ) -> JointModels:
     """Return models with so many terms on some rows, coefficients solved roughly.
 
-    A few vectors are the rows of the largest predicted gain, further ones are any rows.
+    A few vectors are the rows of the largest predicted gain, further ones are any rows; ``draw``
+    draws as many as it is told, of every class.
     """
     if start is None:
         rows = problem.source.take(some)
@@ -290,8 +291,8 @@ def grown(
     while models.size < terms:
         wanted = terms - models.size
         count = min(wanted, GREEDY) if models.size < GREEDY else wanted
-        draw = stratified_rows(codes, 4 * count if count <= GREEDY else count, random)
-        chosen = problem.source.take(random.permutation(draw))
+        drawn = draw(4 * count if count <= GREEDY else count)
+        chosen = problem.source.take(random.permutation(drawn))
         dense = chosen.dense(slice(None))
         candidates = copied(broadcast(dense[None, :, :], (len(models), *dense.shape)))
         if count > GREEDY:

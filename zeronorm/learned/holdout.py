@@ -26,7 +26,7 @@ import numpy as np
 
 from zeronorm.arrays import as_on, to_numpy, zeros
 from zeronorm.base.progress import within
-from zeronorm.base.sampling import other_rows, stratified_rows
+from zeronorm.base.sampling import StratifiedDraw, other_rows, stratified_rows
 from zeronorm.base.training_set import TrainingRows
 from zeronorm.exceptions import LongFitWarning, warn
 from zeronorm.learned.constraints import move_to_rows
@@ -135,7 +135,8 @@ class HoldoutSearch:
         held = stratified_rows(training.codes, count, random, least=1)
         source = batch_source(training, units, dtype)
         self.train = other_rows(n_rows, held)
-        self.source, self.codes = SomeRows(source, self.train), training.codes[self.train]
+        self.source = SomeRows(source, self.train)
+        self.draw = StratifiedDraw(training.codes[self.train], random)
         turn = random.permutation(len(held)) % PARTS
         masks = turn == np.arange(PARTS)[:, None]
         held_cost, codes = training.cost[held], training.codes[held]
@@ -192,9 +193,9 @@ class HoldoutSearch:
 
     def _grown(self, problem: BatchProblem, group: list[Setting], terms: int) -> Parameters:
         """Parameters of the models with so many terms, coefficients solved roughly."""
-        some = stratified_rows(self.codes, START_ROWS, self.random)
+        some = self.draw(START_ROWS)
         start = Parameters.joined([self.states[one] for one in group if one in self.states])
-        return grown(problem, start, some, self.codes, terms, self.random).parameters
+        return grown(problem, start, some, self.draw, terms, self.random).parameters
 
     def _evaluate(
         self, problem: BatchProblem, parameters: Parameters
@@ -296,8 +297,7 @@ class HoldoutSearch:
                 error, loss = errors.mean(), losses.mean()
                 parameters, values = moved, scores[0, :, :].T
         if self.training.ends_on_rows:
-            some = stratified_rows(self.training.codes[self.train], FEATURE_ROWS, self.random)
-            models = problem.on_rows(some, parameters)
+            models = problem.on_rows(self.draw(FEATURE_ROWS), parameters)
             move_to_rows(models, self.source, max_steps=STEPS, tolerance=TOLERANCE)
             parameters = models.parameters
             values = self._evaluate(problem, parameters)[2][0, :, :].T
@@ -313,8 +313,7 @@ class HoldoutSearch:
         """Return which features are needed, found on some of the rows, and parameters for them."""
         if setting.widths <= 1 and max_features is None:
             return None, parameters
-        some = stratified_rows(self.codes, FEATURE_ROWS, self.random)
-        models = problem.on_rows(some, parameters)
+        models = problem.on_rows(self.draw(FEATURE_ROWS), parameters)
         models.values = models.objective()
         if setting.widths > 1 and models.size:
             # What some of the rows say of the parameters is not wanted.

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from zeronorm.arrays import as_on
-from zeronorm.base.sampling import renumbered, stratified_rows
+from zeronorm.base.sampling import StratifiedDraw, renumbered, stratified_rows
 from zeronorm.base.training_set import Learned, TrainingRows, gap_warning, learned_expansion
 from zeronorm.checks import shown
 from zeronorm.expansion import KernelExpansion
@@ -304,13 +304,14 @@ def moved_by_batches(
     source = batch_source(training, units, precision(training, [setting]))
     cost, gammas = as_on(training.cost, source.like), np.array([units.gamma(training.kernel)])
     problem = BatchProblem(source, cost, setting.form, np.array([setting.C]), gammas)
-    some = stratified_rows(training.codes, min(SOME_ROWS, len(source)), random)
+    draw = StratifiedDraw(training.codes, random)
+    some = draw(min(SOME_ROWS, len(source)))
     start = None
     if vectors is not None:
         models = problem.on_rows(some, Parameters.nothing(1, source.take(some), problem.form))
         add_vectors(models, as_on((vectors - units.centre) * units.factor, source.like)[None])
         start = models.parameters
-    parameters = grown(problem, start, some, training.codes, n_terms, random).parameters
+    parameters = grown(problem, start, some, draw, n_terms, random).parameters
     cycle = Cycle(STEPS_EACH * max_iter, LARGE_BATCH)
     parameters = descend_by_batches(problem, parameters, cycle, random)
     models = problem.on_rows(some, parameters)

@@ -254,13 +254,20 @@ class Path:
             for start in range(0, len(alike), count):
                 yield alike[start : start + count]
 
-    def keep(self, count: int) -> None:
-        """Drop all but the settings with the lowest losses, of each the lowest of its sizes."""
+    def keep(self, count: int, *, both: bool = False) -> None:
+        """Drop all but the settings with the lowest losses, of each the lowest of its sizes.
+
+        The best with a linear part and the best without stay if ``both`` are to.
+        """
         ranks: dict[Setting, float] = {}
         for i, setting in enumerate(self.results.settings):
             if setting in self.states:
                 ranks[setting] = min(self.results.mean_loss(i), ranks.get(setting, np.inf))
-        staying = sorted(ranks, key=lambda setting: ranks[setting])[:count]
+        ranked = sorted(ranks, key=lambda setting: ranks[setting])
+        staying = ranked[:count]
+        if both:
+            first = {setting.linear: setting for setting in reversed(ranked)}
+            staying += [setting for setting in first.values() if setting not in staying]
         waiting = [setting for setting in self.states if setting not in ranks]
         self.states = {setting: self.states[setting] for setting in (*staying, *waiting)}
 

@@ -299,13 +299,13 @@ class Prototypes:
         part of phi(candidate) that is orthogonal to the span of the vectors: the squared slope over
         the squared length of that part.
         """
-        columns = self.kernel.matrix(self.X, candidates)
+        values = self._values_at(candidates)
         lengths = self.kernel.diagonal(candidates)
         for added in range(count):
             cross = self.kernel.matrix(candidates, self.vectors)
             inside = np.linalg.solve(self.factor, cross.T)
             beyond = lengths - np.einsum("ij,ij->j", inside, inside)
-            slope = columns.T @ self.solution.signed_dual - cross @ self.coef
+            slope = values() - cross @ self.coef
             is_new = beyond > NEW_SHARE * lengths + self.ridge
             if not is_new.any():
                 return added
@@ -313,6 +313,11 @@ class Prototypes:
             vectors = np.vstack([self.vectors, candidates[[gain.argmax()]]])
             self.move(self.kernel, vectors, np.vstack([self.coef, np.zeros_like(self.coef[:1])]))
         return count
+
+    def _values_at(self, candidates: np.ndarray) -> Callable[[], np.ndarray]:
+        """Return a function that says what sum_i a_i k(x_i, .) is there, for a as it is."""
+        columns = self.kernel.matrix(self.X, candidates)
+        return lambda: columns.T @ self.solution.signed_dual
 
 
 def _unit(kernel: Kernel) -> Any:

@@ -15,6 +15,7 @@ with pivoting finds which.
 from __future__ import annotations
 
 from bisect import bisect_right
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
@@ -22,6 +23,7 @@ from scipy.linalg import lapack, solve_triangular
 from zeronorm.blocks import row_blocks
 from zeronorm.kernels import Kernel
 from zeronorm.learned.convergence import Descent
+from zeronorm.learned.placed_prototypes import PlacedFunction, PlacedPrototypes
 from zeronorm.learned.prototypes import GROWING_STEPS, GROWING_TOLERANCE, Projection, Prototypes
 
 #: Given vectors among which the next are looked for, at most.
@@ -47,13 +49,21 @@ class ReducedSet:
         A differentiable, positive semidefinite kernel.
     random : RandomState
         Draws candidates where the given vectors are many.
+    like : array, optional
+        One of the library and the device where sums over the given vectors are to be made.
     """
 
     def __init__(
-        self, vectors: np.ndarray, coef: np.ndarray, kernel: Kernel, random: np.random.RandomState
+        self,
+        vectors: np.ndarray,
+        coef: np.ndarray,
+        kernel: Kernel,
+        random: np.random.RandomState,
+        like: Any = None,
     ) -> None:
         self.vectors, self.coef, self.kernel, self.random = vectors, coef, kernel, random
-        self.values = _blockwise_values(vectors, coef, kernel)
+        self.placed = None if like is None else PlacedFunction(vectors, coef, kernel, like)
+        self.values = self._values(vectors)
         self.squared_norm = float(np.sum(coef * self.values))
         self.found: dict[int, np.ndarray] = {}
 
@@ -79,11 +89,22 @@ class ReducedSet:
         """Squared distance of another expansion, as a share of the squared norm of this one."""
         if not self.squared_norm > 0:
             return 0.0
-        cross = np.sum(coef * (self.kernel.matrix(vectors, self.vectors) @ self.coef))
+        cross = np.sum(coef * self._values(vectors))
         own = np.sum(coef * (self.kernel.matrix(vectors, vectors) @ coef))
         return max(0.0, float(1.0 + (own - 2.0 * cross) / self.squared_norm))
 
+    def _values(self, points: np.ndarray) -> np.ndarray:
+        """Values of the given function, without a matrix of all vectors with all points."""
+        if self.placed is not None:
+            return self.placed.values(points)
+        values = np.empty((len(points), self.coef.shape[1]))
+        for rows in row_blocks(len(points)):
+            values[rows] = self.kernel.matrix(points[rows], self.vectors) @ self.coef
+        return values
+
     def _at(self, vectors: np.ndarray) -> Prototypes:
+        if self.placed is not None:
+            return PlacedPrototypes(self.placed, vectors)
         return Prototypes(self.vectors, Projection(self.coef), self.kernel, vectors)
 
     def _first(self) -> np.ndarray:
@@ -139,11 +160,3 @@ def _without_dependent(
     )
     sequence = np.argsort(order[:rank])
     return order[:rank][sequence], moved[sequence]
-
-
-def _blockwise_values(vectors: np.ndarray, coef: np.ndarray, kernel: Kernel) -> np.ndarray:
-    """Values of the expansion at its own vectors, without an n x n matrix."""
-    values = np.empty_like(coef)
-    for rows in row_blocks(len(vectors)):
-        values[rows] = kernel.matrix(vectors[rows], vectors) @ coef
-    return values

@@ -24,14 +24,16 @@ last not at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from zeronorm.arrays import all_finite, as_on, take, to_numpy
-from zeronorm.base.sampling import shuffled_rows
+from zeronorm.arrays import all_finite, as_on, is_numpy, namespace, recorded, take, to_numpy
+from zeronorm.base.sampling import MANY_ROWS, shuffled_rows
 from zeronorm.learned.joint import Form, JointModels, Parameters, Used
 from zeronorm.solvers.lbfgs import within_box
 
@@ -81,31 +83,74 @@ class Cycle:
 class Adam:
     """Running means of gradients and of their squares, for arrays that change in place.
 
+    The means of all arrays are one: a device takes as long for a few numbers as for many.
+
     Parameters
     ----------
     arrays : sequence of ndarray
         What is to move.
     sizes : sequence of ndarray or float
         Step size of each, or of its entries.
+    shares : sequence of float
+        What to take of the step sizes, for each step to come.
     """
 
-    def __init__(self, arrays: Any, sizes: Any) -> None:
-        self.arrays, self.sizes, self.steps = arrays, sizes, 0
-        self.means = [0.0 * array for array in arrays]  # of the same library and device
-        self.squares = [0.0 * array for array in arrays]
+    def __init__(self, arrays: Any, sizes: Any, shares: Any) -> None:
+        self.arrays = arrays
+        parts = zip(arrays, sizes, strict=True)
+        self.sizes = _joined([0.0 * array + size for array, size in parts])
+        self.mean, self.square = 0.0 * self.sizes, 0.0 * self.sizes
+        # Sums of few gradients are no means yet: they are divided by what they have seen.
+        steps = np.arange(1, len(shares) + 1)
+        first, second = 1.0 - MEAN_SHARE**steps, 1.0 - SQUARE_SHARE**steps
+        self.plan = InTurn(np.stack([shares / first, second], axis=1), self.sizes)
 
-    def step(self, gradients: Any, share: float) -> None:
-        """Move all arrays against these gradients, by this share of their step sizes."""
-        self.steps += 1
-        first, second = 1.0 - MEAN_SHARE**self.steps, 1.0 - SQUARE_SHARE**self.steps
-        tiny = float(np.finfo(np.float32).tiny)
-        parts = self.arrays, self.sizes, self.means, self.squares, gradients
-        for array, size, mean, square, gradient in zip(*parts, strict=True):
-            mean *= MEAN_SHARE
-            mean += (1.0 - MEAN_SHARE) * gradient
-            square *= SQUARE_SHARE
-            square += (1.0 - SQUARE_SHARE) * gradient * gradient
-            array -= (share / first) * size * mean / ((square / second) ** 0.5 + tiny)
+    def step(self, value: Any, gradients: Any) -> None:
+        """Move all arrays against these gradients, if the objectives are finite."""
+        xp, gradient, line = namespace(value), _joined(gradients), self.plan.next()
+        rate, second = line[0], line[1]
+        self.mean *= MEAN_SHARE
+        self.mean += (1.0 - MEAN_SHARE) * gradient
+        gradient *= gradient
+        self.square *= SQUARE_SHARE
+        self.square += (1.0 - SQUARE_SHARE) * gradient
+        move = rate * self.sizes
+        move *= self.mean
+        move /= (self.square / second) ** 0.5 + float(np.finfo(np.float32).tiny)
+        move = xp.where(xp.all(xp.isfinite(value)), move, 0.0)
+        start = 0
+        for array in self.arrays:
+            end = start + math.prod(array.shape)
+            array -= xp.reshape(move[start:end], array.shape)
+            start = end
+
+
+class InTurn:
+    """Lines of a table, one after the other; on a device, without a look at which is next.
+
+    Parameters
+    ----------
+    lines : ndarray
+        The table.
+    like : array
+        In which library and on which device they are wanted; numbers in its type.
+    """
+
+    def __init__(self, lines: np.ndarray, like: Any) -> None:
+        dtype = like.dtype if lines.dtype.kind == "f" else None
+        self.lines, self.index = as_on(lines, like, dtype), as_on(np.zeros(1, np.int64), like)
+
+    def next(self) -> Any:
+        """Return the next line."""
+        line = take(self.lines, self.index)[0, ...]
+        self.index += 1
+        return line
+
+
+def _joined(arrays: Any) -> Any:
+    """Return the numbers of all arrays as one array."""
+    xp = namespace(arrays[0])
+    return xp.concat([xp.reshape(array, (-1,)) for array in arrays])
 
 
 @dataclass
@@ -129,16 +174,24 @@ class BatchProblem:
     source: Any
     cost: np.ndarray
     form: Form
-    Cs: np.ndarray
-    gammas: np.ndarray
+    Cs: Any
+    gammas: Any
     used: Used | None = None
 
     def on_rows(self, indices: np.ndarray, parameters: Parameters) -> JointModels:
         """Return the models on some rows, with costs rescaled to all rows."""
+        like = self.source.like
+        if not is_numpy(like):
+            indices = as_on(indices, like)  # once for all that is taken
         rows = self.source.take(indices)
-        cost = take(self.cost, indices) * (len(self.source) / len(indices))
-        costs = as_on(self.Cs, rows.like)[:, None] * as_on(cost, rows.like)
+        cost = take(self.cost, indices) * (len(self.source) / indices.shape[0])
+        costs = as_on(self.Cs, like)[:, None] * as_on(cost, like)
         return JointModels(rows, self.form, costs, self.gammas, parameters, self.used)
+
+    def beside_rows(self) -> BatchProblem:
+        """Return the problem with C and widths where the rows are: each step asks for them."""
+        like = self.source.like
+        return replace(self, Cs=as_on(self.Cs, like), gammas=as_on(self.gammas, like))
 
     def take(self, models: np.ndarray) -> BatchProblem:
         """Return the problem of some of the models."""
@@ -188,16 +241,19 @@ def descend_by_batches(
     report : callable, optional
         Is told after each step what share of the steps is done.
     """
-    n_rows = len(problem.source)
+    n_rows, like = len(problem.source), problem.source.like
     compared = np.sort(shuffled_rows(n_rows, COMPARED, random))
     box = problem.source.take(compared[:1]).box
     batches = _batches(n_rows, min(cycle.batch, n_rows), cycle.steps, random)
 
     def move(some: np.ndarray, moved: Parameters, smaller: Cycle) -> np.ndarray:
         part, indices = problem.take(some), np.arange(len(some))
+        there, next_batch = part.beside_rows(), batches.__next__
+        if not is_numpy(like):
+            next_batch = InTurn(np.stack(list(islice(batches, cycle.steps))), like).next
 
         def function(at: Parameters) -> tuple[np.ndarray, Parameters]:
-            return part.on_rows(next(batches), at).function(at, indices)
+            return there.on_rows(next_batch(), at).function(at, indices)
 
         run_cycle(function, moved, part.gammas, smaller, BATCH_WIDTHS, report, box)
         return part.on_rows(compared, moved).objective()
@@ -206,13 +262,17 @@ def descend_by_batches(
     return _never_above(move, parameters, before, cycle)[0]
 
 
-def _batches(n_rows: int, size: int, steps: int, random: np.random.RandomState) -> Any:
+def _batches(
+    n_rows: int, size: int, steps: int, random: np.random.RandomState
+) -> Iterator[np.ndarray]:
     """Yield indices of batches without end: rows in turn, in another order each time.
 
-    Of more rows than so many steps see others are drawn each time.
+    Of more rows than so many steps see each batch is drawn by itself.
     """
+    while n_rows > max(MANY_ROWS, steps * size):
+        yield np.sort(random.randint(n_rows, size=size))
     while True:
-        order = shuffled_rows(n_rows, steps * size, random)
+        order = random.permutation(n_rows)
         for start in range(0, len(order) - size + 1, size):
             yield np.sort(order[start : start + size])
 
@@ -266,13 +326,21 @@ def run_cycle(
     length = STEP_SIZES[0] / np.sqrt(gammas * parameters.vectors.shape[2])
     vectors = parameters.vectors
     sizes = [as_on(length[:, None, None], vectors, vectors.dtype), *STEP_SIZES[1:-1], log_widths]
-    adam = Adam(parameters.arrays(), sizes)
-    for step in range(cycle.steps):
+    adam = Adam(parameters.arrays(), sizes, [cycle.step_size(i) for i in range(cycle.steps)])
+
+    def step() -> Any:
         value, gradient = function(parameters)
-        if step % CHECK_EVERY == 0 and not all_finite(value):
-            return
-        adam.step(gradient.arrays(), cycle.step_size(step))
+        adam.step(value, gradient.arrays())
         if box is not None:
             vectors[...] = within_box(vectors, *box)
+        return value
+
+    advance = recorded(step, vectors)
+    for done in range(1, cycle.steps + 1):
+        value = advance()
+        if done % CHECK_EVERY == 0 and not all_finite(value):
+            if advance is step:
+                return
+            advance = step  # a larger ridge may help, which cannot be recorded
         if report is not None:
-            report((step + 1) / cycle.steps)
+            report(done / cycle.steps)

@@ -20,12 +20,13 @@ from zeronorm.base.fitting import fitting
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import check_cost, store_expansion
-from zeronorm.base.validation import validated
+from zeronorm.base.validation import check_device, validated
 from zeronorm.checks import check_integer, check_positive, is_number, shown
 from zeronorm.exceptions import PoorFitWarning, warn
-from zeronorm.reduction.given_model import Given, Rows, output_values
+from zeronorm.reduction.given_model import Given
 from zeronorm.reduction.methods import drop_dependent, place_vectors
 from zeronorm.reduction.problem import Limits, Reduced, Reduction
+from zeronorm.reduction.rows import Rows, output_values
 from zeronorm.reduction.subset_search import search_among_vectors
 
 
@@ -45,6 +46,7 @@ class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABC
     max_iter: int = 200
     random_state: Any = None
     n_jobs: int | None = None
+    device: str | None = None
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what input fits: what fits the model."""
@@ -112,6 +114,7 @@ class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABC
             self._check_error()
         check_positive("tol", self.tol)
         check_integer("max_iter", self.max_iter, least=1)
+        check_device(self.device)
         check_kernel_machine(self._estimator())
 
     def _check_error(self) -> None:
@@ -134,7 +137,9 @@ class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABC
             # What overflows is found by the checks of the model, which say it in a sentence.
             with np.errstate(all="ignore"):
                 estimator = clone(estimator).fit(rows.X, rows.y, **weights)
-        reduction = Reduction(self._given(estimator), rows)
+        given = self._given(estimator)
+        given.device = self.device
+        reduction = Reduction(given, rows)
         self._check_rows(reduction)
         with np.errstate(all="ignore"):
             reduced = self._reduce(reduction)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,32 +13,16 @@ from sklearn.svm import NuSVC, NuSVR
 from zeronorm.base.labels import class_weights, signed_targets
 from zeronorm.base.targets import TargetUnits
 from zeronorm.checks import is_number
-from zeronorm.decisions import Number, OneClass, check_finite
+from zeronorm.decisions import Number, OneClass
 from zeronorm.expansion import KernelExpansion
 from zeronorm.libsvm import CLASSIFIERS, expansion_of
 from zeronorm.model import Model
+from zeronorm.reduction.rows import Rows, output_values
 from zeronorm.reduction.subset_problem import SubsetProblem
 from zeronorm.solvers.losses import Hinge, insensitive, one_class
 
 #: Share of changed decisions beyond which the smaller model is no longer that model.
 MUCH = 0.2
-
-
-@dataclass
-class Rows:
-    """Validated data: rows, labels (where needed), weights."""
-
-    X: Any
-    y: np.ndarray | None
-    weight: np.ndarray
-    is_weighted: bool
-
-
-def output_values(expansion: KernelExpansion, X: Any) -> np.ndarray:
-    """Values of the outputs; ValueError if they overflow."""
-    values = expansion.outputs(X)
-    check_finite(values, expansion.kernel_name)
-    return values
 
 
 class Given(ABC):
@@ -50,6 +33,9 @@ class Given(ABC):
     estimator : fitted machine
         One of libsvm or of zeronorm, as it is or in a FrozenEstimator.
     """
+
+    #: Where values of the function are computed.
+    device: str | None = None
 
     #: How its values become answers, where that can change; classes alone have a rule.
     rule: Any = None
@@ -92,8 +78,10 @@ class Given(ABC):
     def lost(self, expansion: KernelExpansion, rows: Rows | None) -> np.ndarray:
         """Return what another function lacks of the mean on the own vectors."""
         vectors = self.expansion.vectors
-        difference = output_values(self.expansion, vectors) - output_values(expansion, vectors)
-        return difference.mean(axis=0)
+        own, others = (
+            output_values(one, vectors, self.device) for one in (self.expansion, expansion)
+        )
+        return (own - others).mean(axis=0)
 
     @abstractmethod
     def hinges(self, rows: Rows) -> Iterator[tuple[np.ndarray, Hinge]]:
@@ -304,8 +292,8 @@ class GivenOneClass(Given):
         if rows is None:
             return super().lost(expansion, rows)
         counts = rows.X[np.flatnonzero(rows.weight > 0)]
-        outside = int(np.sum(output_values(self.expansion, counts)[:, 0] <= 0))
-        values = np.sort(output_values(expansion, counts)[:, 0])
+        outside = int(np.sum(output_values(self.expansion, counts, self.device)[:, 0] <= 0))
+        values = np.sort(output_values(expansion, counts, self.device)[:, 0])
         ends = values[max(0, outside - 1)], values[min(outside, len(values) - 1)]
         return np.array([-0.5 * (ends[0] + ends[1])])
 
@@ -324,7 +312,7 @@ class GivenOneClass(Given):
     def subset_problem(self, rows: Rows) -> SubsetProblem:
         """Return the hinges of the machine's own decisions: it has no other labels."""
         counts = np.flatnonzero(rows.weight > 0)
-        values = output_values(self.expansion, rows.X[counts])[:, 0]
+        values = output_values(self.expansion, rows.X[counts], self.device)[:, 0]
         targets = np.where(values > 0, 1.0, -1.0)
         if np.ptp(targets) == 0:
             raise ValueError(

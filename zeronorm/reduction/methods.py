@@ -10,8 +10,10 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.utils import check_random_state
 
+from zeronorm.arrays import on_device
 from zeronorm.base.candidates import ALL_CANDIDATES
 from zeronorm.base.training_set import check_cost, gap_warning
+from zeronorm.base.validation import is_moved
 from zeronorm.checks import shown
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.prototypes import Prototypes
@@ -45,9 +47,10 @@ def place_vectors(reduction: Reduction, limits: Limits, *, train_again: bool) ->
     if n_given <= 1 or (is_small and limits.max_error is None):
         return reduction.as_it_is()
     random = check_random_state(limits.random_state)
-    reduced_set = ReducedSet(
-        given.expansion.vectors, given.expansion.coef, given.expansion.kernel, random
-    )
+    parts = given.expansion.vectors, given.expansion.coef, given.expansion.kernel
+    is_placed = given.device is not None and is_moved(given.expansion.vectors, given.device)
+    like = on_device(given.device) if is_placed else None
+    reduced_set = ReducedSet(*parts, random, like)
 
     def at(size: int) -> Reduced:
         current, descent = reduced_set.reach(

@@ -9,7 +9,7 @@ import numpy as np
 
 from zeronorm.decisions import DecisionRule
 from zeronorm.expansion import KernelExpansion
-from zeronorm.reduction.given_model import Rows, output_values
+from zeronorm.reduction.rows import Rows, output_values
 from zeronorm.solvers.solution import History
 
 #: Why a model with a linear part is refused by two of the methods.
@@ -76,10 +76,10 @@ class Reduction:
         if self.compared_on.shape[0] == 0:  # a constant has no vectors to be compared on
             return Reduced(expansion, rule)
         if self._before is None:
-            self._before = given.answers(
-                output_values(given.expansion, self.compared_on), given.rule
-            )
-        after = given.answers(output_values(expansion, self.compared_on), rule)
+            values = output_values(given.expansion, self.compared_on, given.device)
+            self._before = given.answers(values, given.rule)
+        values = output_values(expansion, self.compared_on, given.device)
+        after = given.answers(values, rule)
         return Reduced(expansion, rule, given.change(self._before, after, self.weight))
 
 

@@ -21,8 +21,9 @@ from zeronorm.checks import shown
 from zeronorm.decisions import Classes
 from zeronorm.expansion import KernelExpansion
 from zeronorm.reduction.base import KernelReducer
-from zeronorm.reduction.given_model import GivenClasses, Rows
+from zeronorm.reduction.given_model import GivenClasses
 from zeronorm.reduction.problem import Reduced, Reduction
+from zeronorm.reduction.rows import Rows
 
 
 @with_parameters
@@ -60,6 +61,9 @@ class SVCReducer(ClassifierMixin, KernelReducer):
         Draws of "cross_entropy", and starts of new vectors if the model has more than 1000.
     n_jobs : int, optional
         Workers of "cross_entropy".
+    device : str, optional
+        A device of PyTorch, as "cuda", where "reduced_set" and "modified" make the sums over the
+        vectors of a large model; everything else, and the result, is NumPy's.
 
     Attributes
     ----------

@@ -19,7 +19,8 @@ from zeronorm.checks import check_not_negative
 from zeronorm.decisions import Number
 from zeronorm.expansion import KernelExpansion
 from zeronorm.reduction.base import KernelReducer
-from zeronorm.reduction.given_model import GivenNumbers, Rows
+from zeronorm.reduction.given_model import GivenNumbers
+from zeronorm.reduction.rows import Rows
 
 
 @with_parameters
@@ -59,6 +60,9 @@ class SVRReducer(RegressorMixin, KernelReducer):
         Draws of "cross_entropy", and starts of new vectors if the model has more than 1000.
     n_jobs : int, optional
         Workers of "cross_entropy".
+    device : str, optional
+        A device of PyTorch, as "cuda", where "reduced_set" and "modified" make the sums over the
+        vectors of a large model; everything else, and the result, is NumPy's.
 
     Attributes
     ----------
