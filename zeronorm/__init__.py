@@ -41,7 +41,7 @@ __version__ = "0.1.0"
 
 #: Where the public names are; they are imported when first used, so that who needs one estimator
 #: does not wait for the others, nor ``zeronorm --version`` for any.
-_PLACES = {
+_MODULES = {
     "AROMClassifier": "feature_selection.classifier",
     "AROMSelector": "feature_selection.arom",
     "CorrelationSelector": "feature_selection.correlation",
@@ -113,8 +113,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a public name, or a module, when it is asked for."""
-    if name in _PLACES:
-        value = getattr(importlib.import_module(f"zeronorm.{_PLACES[name]}"), name)
+    if name in _MODULES:
+        value = getattr(importlib.import_module(f"zeronorm.{_MODULES[name]}"), name)
         globals()[name] = value
         return value
     if any(module.name == name for module in pkgutil.iter_modules(__path__)):
@@ -123,4 +123,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLACES})
+    return sorted({*globals(), *_MODULES})
