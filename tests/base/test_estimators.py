@@ -8,6 +8,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import zeronorm
 from tests.fuzz.estimators import all_estimators
+from zeronorm.learned import choice, path
 
 #: Of the estimators that choose their parameters, less to choose from; of a search, less of it.
 CHEAP = {
@@ -18,6 +19,19 @@ CHEAP = {
     "SparseLargeMarginClassifier": {"n_terms": 4},
     "CrossEntropySVC": {"sample_size": 20, "candidates": 20},
 }
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_sizes():
+    """Of the sizes that SparseSVC and SparseSVR choose from the smallest, after a few steps each.
+
+    They still grow and drop settings: what is asked of them here does not depend on how well.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choice, "STAGES", ((0, 1), (2, 3)))
+        for steps in ("STEPS", "FEW_STEPS", "LINEAR_STEPS"):
+            patch.setattr(path, steps, 5)
+        yield
 
 
 def plain(estimator):
