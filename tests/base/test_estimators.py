@@ -116,17 +116,23 @@ def is_about_containers(check):
     )
 
 
-def with_checks(estimator):
+def with_checks(estimator, *marks):
     names = str(estimator), type(estimator).__name__
     expected = next((EXPECTED_FAILURES[name] for name in names if name in EXPECTED_FAILURES), {})
     for case in estimator_checks_generator(
         estimator, expected_failed_checks=expected, mark="xfail"
     ):
-        yield case if hasattr(case, "marks") else pytest.param(*case)
+        values, known = getattr(case, "values", case), getattr(case, "marks", ())
+        yield pytest.param(*values, marks=[*known, *marks])
 
 
+#: The guard looks at models of a class, whatever the parameters: at those of plain ones is enough.
 CASES = [
-    *(case for estimator in all_estimators() for case in with_checks(plain(estimator))),
+    *(
+        case
+        for estimator in all_estimators()
+        for case in with_checks(plain(estimator), pytest.mark.guard)
+    ),
     *(
         case
         for estimator in variants()
@@ -145,7 +151,7 @@ def name_of(value):
 
 
 @pytest.mark.parametrize(("estimator", "check"), CASES, ids=name_of)
-def test_scikit_learn_contract(estimator, check):
+def test_scikit_learn_contract(estimator, check, guard_on_request):
     check(estimator)
 
 
