@@ -7,8 +7,8 @@ import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import zeronorm
+from tests.data import few_sizes
 from tests.fuzz.estimators import all_estimators
-from zeronorm.learned import choice, path
 
 #: Of the estimators that choose their parameters, less to choose from; of a search, less of it.
 CHEAP = {
@@ -22,15 +22,10 @@ CHEAP = {
 
 
 @pytest.fixture(autouse=True, scope="module")
-def few_sizes():
-    """Of the sizes that SparseSVC and SparseSVR choose from the smallest, after a few steps each.
-
-    They still grow and drop settings: what is asked of them here does not depend on how well.
-    """
+def short_growth():
+    """SparseSVC still grows and drops settings: what is asked here does not depend on how well."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choice, "STAGES", ((0, 1), (2, 3)))
-        for steps in ("STEPS", "FEW_STEPS", "LINEAR_STEPS"):
-            patch.setattr(path, steps, 5)
+        few_sizes(patch, ((0, 1), (2, 3)))
         yield
 
 
