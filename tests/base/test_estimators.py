@@ -13,11 +13,11 @@ from tests.fuzz.estimators import all_estimators
 #: Of the estimators that choose their parameters, less to choose from; of a search, less of it.
 CHEAP = {
     "SparseSVC": {"C": 1.0, "gamma": "scale", "cv": 2, "n_init": 1, "max_iter": 5},
-    "SparseSVR": {"n_terms": 4, "C": 1.0, "epsilon": 0.1, "gamma": "scale", "max_iter": 20},
-    "SparseKernelFisher": {"n_terms": 4, "max_iter": 5, "random_state": 0},
-    "SparseKernelPCA": {"n_terms": 4, "max_iter": 5, "random_state": 0},
-    "SparseLargeMarginClassifier": {"n_terms": 4},
-    "CrossEntropySVC": {"sample_size": 20, "candidates": 20},
+    "SparseSVR": {"n_terms": 3, "C": 1.0, "epsilon": 0.1, "gamma": "scale", "max_iter": 5},
+    "SparseKernelFisher": {"n_terms": 3, "max_iter": 2, "random_state": 0},
+    "SparseKernelPCA": {"n_terms": 3, "max_iter": 2, "random_state": 0},
+    "SparseLargeMarginClassifier": {"n_terms": 3, "max_iter": 5},
+    "CrossEntropySVC": {"sample_size": 10, "candidates": 20},
 }
 
 
