@@ -1,4 +1,4 @@
-"""Data that several test modules use."""
+"""Data that several test modules use, and what makes their fits short."""
 
 import numpy as np
 from sklearn.datasets import (
@@ -9,6 +9,8 @@ from sklearn.datasets import (
     make_moons,
 )
 from sklearn.preprocessing import StandardScaler
+
+from zeronorm.learned import choice, path
 
 
 def moons(n=100, noise=0.25, seed=0):
@@ -65,3 +67,10 @@ BINARY = {
 def own_class_factors(y, classes):
     """How often a row counts in each output: of K > 2 classes sqrt(K - 1) times in its own."""
     return np.where(y[:, None] == classes, max(1.0, len(classes) - 1.0) ** 0.5, 1.0)
+
+
+def few_sizes(patch, stages):
+    """Let SparseSVC and SparseSVR choose from these sizes only, after a few steps with each."""
+    patch.setattr(choice, "STAGES", stages)
+    for steps in ("STEPS", "FEW_STEPS", "LINEAR_STEPS"):
+        patch.setattr(path, steps, 5)

@@ -1,5 +1,6 @@
 """No model that only guesses goes out without a word, and no word where guessing is best."""
 
+import itertools
 import re
 import warnings
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from scipy.stats import ttest_ind
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_blobs, make_classification
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
@@ -193,6 +195,53 @@ def test_a_small_difference_is_none_however_certain():
     # Of a rare class a few rows are much.
     rare = (np.arange(400) < 10).astype(int)
     assert guard._is_better(one, np.arange(400) >= 4, rare, guard.CLEARLY)
+
+
+@pytest.mark.parametrize("bar", [guard.HARDLY, guard.CLEARLY])
+def test_more_right_rows_never_speak_against_the_one_that_has_them(bar):
+    """Of this the guard makes use, which learns again no longer than the verdict is open."""
+    right = np.array(list(itertools.product([False, True], repeat=5)))
+    codes = np.array([0, 0, 1, 1, 1])
+    for found in (guard._is_beyond_chance, lambda *args: guard._is_better(*args[:2], codes, bar)):
+        table = np.array([[found(one, other, bar) for other in right] for one in right])
+        for i, j in itertools.product(range(len(right)), repeat=2):
+            if (right[i] <= right[j]).all():
+                assert (table[i] <= table[j]).all() and (table[:, i] >= table[:, j]).all()
+
+
+def test_learned_again_no_longer_than_the_verdict_is_open(monkeypatch):
+    """Nothing that is said, or is not, differs from what all folds say."""
+    calls, judged_in_turn = [], guard._judged_in_turn
+
+    def counted(judgement, folds, rows):
+        calls.append(0)
+        for found in judged_in_turn(judgement, folds, rows):
+            calls[-1] += 1
+            yield found
+
+    def all_folds(judgement, folds, rows):
+        *_, last = judged_in_turn(judgement, folds, rows)
+        calls.append(len(folds))
+        yield last
+
+    counts, found = [], []
+    for instead in (counted, all_folds):
+        monkeypatch.setattr(guard, "_judged_in_turn", instead)
+        calls.clear()
+        found.append([said(clone(model), X, y) for model, X, y in suspicious()])
+        counts.append(sum(calls))
+    assert found[0] == found[1] and [] in found[0] and any(found[0])
+    assert counts[0] < counts[1]
+
+
+def suspicious():
+    """Models that are poor on their training rows, some for a reason that no SVC has."""
+    for seed in range(4):
+        X, y = make_classification(60, 6, class_sep=0.4, flip_y=0.2, random_state=seed)
+        yield LinearProgrammingSVC(C=0.3), X, y
+        yield IRWLSClassifier(30.0), X, y
+        X, y = make_blobs(50, centers=4, cluster_std=6.0, random_state=seed)
+        yield IRWLSClassifier(), X, y
 
 
 def test_a_row_that_speaks_for_itself_alone_is_no_evidence():

@@ -262,6 +262,7 @@ def test_too_few_rounds_are_said():
     assert model.n_iter_ == 2 == len(model.history_["level"])
 
 
+@pytest.mark.guard
 @pytest.mark.parametrize("signs", SIGNS)
 @pytest.mark.parametrize("make", BINARY.values(), ids=BINARY)
 def test_no_warning_when_it_comes_to_rest(make, signs):

@@ -231,6 +231,7 @@ def test_history_has_one_entry(Machine):
     assert history["objective"].tolist() == [model.objective_]
 
 
+@pytest.mark.guard
 @pytest.mark.parametrize("Machine", BOTH)
 @pytest.mark.parametrize("make", DATA.values(), ids=DATA)
 def test_no_warning_where_the_linear_program_is_solved(make, Machine):
@@ -239,6 +240,7 @@ def test_no_warning_where_the_linear_program_is_solved(make, Machine):
         Machine().fit(*make())
 
 
+@pytest.mark.guard
 @pytest.mark.parametrize("Machine", BOTH)
 def test_a_gap_is_said(Machine, monkeypatch):
     certify = hinge_lp.HingeLP.certify

@@ -276,6 +276,7 @@ def test_landmarks():
 # --- bad input -------------------------------------------------------------------------------
 
 
+@pytest.mark.guard
 def test_running_out_of_rounds_says_what_was_left():
     X, y = noisy()
     with pytest.warns(ConvergenceWarning, match="after 3 rounds .* by [0-9.]+e[-+][0-9]+"):

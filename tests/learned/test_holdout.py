@@ -81,12 +81,30 @@ def test_a_long_search_is_announced(short, tick, is_long, recwarn):
     said = [str(one.message) for one in recwarn if one.category is LongFitWarning]
     assert len(said) == is_long
     if is_long:
-        # A step of 40 terms on 540 rows takes a tick. Left are two models of 40 terms, 40 steps of
-        # 1 000 rows each, and of one 100 of 4 000 rows, and ten times all rows for coefficients.
-        trial, step, large = (40 * (rows * 6 + 40**2) for rows in (540, 1_000, 4_000))
-        work = 2 * 40 * step + 100 * large + 10 * 540 * 40 * (5 + 40)
-        minutes = round(tick * work / trial / 60)
-        assert f"Up to 40 terms on 600 rows will take up to about {minutes} minutes" in said[0]
+        # A step of 40 terms on all 540 rows, no more than there are, takes a tick. Left are two
+        # models of 40 terms, 40 steps each, of one 100, and ten times all rows for coefficients.
+        step = 40 * (540 * 6 + 40**2)
+        work = (2 * 40 + 100) * step + 10 * 540 * 40 * (5 + 40)
+        minutes = round(tick * work / step / 60)
+        assert f"40 terms on 600 rows will take about {minutes} minutes" in said[0]
+
+
+def test_only_what_is_certain_to_come_is_announced(short, recwarn):
+    """480 steps of a twentieth of a second are no minute, whatever further sizes would take.
+
+    The last descent is announced when its third cycle, of 1 600 steps, has begun; and once.
+    """
+    X, y = make_blobs(600, 5, centers=8, cluster_std=3.0, random_state=0)
+    search = search_of(X, y, clock=count(0.0, 0.05).__next__, max_steps=6_000)
+    search.of_any_size(64, lambda *_: None)
+    assert max(search.results.sizes) > 16 and not recwarn.list
+    for taken in (400, 800):
+        search.announce(32, 0, taken)
+    assert not recwarn.list
+    for taken in (1_600, 3_200):
+        search.announce(32, 0, taken)
+    (only,) = recwarn.list
+    assert only.category is LongFitWarning and "about 2 minutes here, or more" in str(only.message)
 
 
 @pytest.mark.filterwarnings("ignore::zeronorm.exceptions.LongFitWarning")

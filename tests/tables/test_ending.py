@@ -23,13 +23,13 @@ MESSAGE = "Interrupted; nothing was written.\n"
 
 @pytest.fixture
 def data(tmp_path):
-    """A file on which `fit` has work for many seconds."""
+    """A file on which `fit` has work for some seconds after its first fold."""
     rng = np.random.default_rng(0)
-    labels = rng.integers(2, size=300)
-    rows = rng.normal(size=(300, 10)) + 0.3 * labels[:, None]
+    labels = rng.integers(2, size=60)
+    rows = rng.normal(size=(60, 4)) + 0.3 * labels[:, None]
     table = np.column_stack([rows.round(4), labels])
     lines = [",".join(map(str, row)) for row in table.tolist()]
-    header = ",".join([*(f"x{j}" for j in range(10)), "answer"])
+    header = ",".join([*(f"x{j}" for j in range(4)), "answer"])
     path = tmp_path / "data.csv"
     path.write_text("\n".join([header, *lines]))
     return path

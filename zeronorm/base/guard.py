@@ -19,12 +19,13 @@ guessing on them) or none at all (wide data).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn import config_context
 from sklearn.svm import SVC
 
 from zeronorm.base.checked import CheckedModel, ReferenceRows
@@ -137,26 +138,38 @@ def _comparison(
     codes = model.codes[rows]
     if np.bincount(codes).max() < 2:
         return None  # nothing to cross-validate with
+    predicted = model.predicted(rows)
+    right, is_constant = predicted == codes, len(np.unique(predicted)) == 1
+
+    def may_convict(reference: np.ndarray, least: np.ndarray, most: np.ndarray) -> bool:
+        """Whether it is bad if, learned again, it is right on these rows and perhaps on those.
+
+        Fewer right rows speak for the first two reasons, more for the third.
+        """
+        is_guess = suspicion.is_guess and not _is_beyond_chance(least, codes == commonest, HARDLY)
+        is_beaten = _is_better(reference, least, codes, suspicion.bar)
+        return is_guess or is_beaten or _is_better(most, right, codes, CLEARLY)
+
+    again = None
+    if not is_constant and (said := model.held_out(rows)) is not None:
+        again = said == codes
+        if not may_convict(np.ones(len(codes), dtype=bool), again, again):
+            return None  # however good the SVC is
+    elif not is_constant and not model.has_converged:
+        return None  # that was said already, and to learn again would take as long as before
     count = int(np.clip(LEARNED // len(rows), FEWEST, suspicion.folds))
     folds = [(rows[a], rows[b]) for a, b in stratified_folds(codes, count, random)]
     reference = _reference(model, folds, rows, commonest)
     if reference is None:
         return None
-    predicted = model.predicted(rows)
-    right = predicted == codes
-    if len(np.unique(predicted)) == 1:
-        return _Comparison(right, None, reference)
-    said = model.held_out(rows)
-    if said is None and not model.has_converged:
-        return None  # that was said already, and to learn again would take as long as before
-    if said is None:
-        said = _cross_validated(model.learned_again, folds, rows)
-    again = said == codes
-    is_guess = suspicion.is_guess and not _is_beyond_chance(again, codes == commonest, HARDLY)
-    is_beaten = _is_better(reference, again, codes, suspicion.bar)
-    if is_guess or is_beaten or _is_better(again, right, codes, CLEARLY):
-        return _Comparison(right, again, reference)
-    return None
+    if not is_constant and again is None:
+        for said, is_open in _judged_in_turn(model.learned_again, folds, rows):
+            again = said == codes
+            if not may_convict(reference, again & ~is_open, again | is_open):
+                return None  # whatever the other folds say
+    if again is not None and not may_convict(reference, again, again):
+        return None
+    return _Comparison(right, again, reference)
 
 
 def _reference(
@@ -166,15 +179,15 @@ def _reference(
     commonest: int,
 ) -> np.ndarray | None:
     """Which rows a plain SVC is right on; None if it does not tell the classes apart."""
-    codes = model.codes[rows]
+    codes, has_two = model.codes[rows], model.codes.max() == 1
     try:
-        values = _cross_validated(_PlainSVC(model), folds, rows)
+        for values, is_open in _judged_in_turn(_PlainSVC(model), folds, rows):
+            right = (values > 0 if has_two else values) == codes
+            if not has_two and not _is_beyond_chance(right | is_open, codes == commonest, CLEARLY):
+                return None  # whatever the other folds say
     except ValueError:  # libsvm has no finite solution on these rows: nothing to compare with
         return None
-    if model.codes.max() == 1:
-        return (values > 0) == codes if _are_apart(values, codes) else None
-    right = values == codes
-    return right if _is_beyond_chance(right, codes == commonest, CLEARLY) else None
+    return right if not has_two or _are_apart(values, codes) else None
 
 
 def _weight(model: CheckedModel, indices: np.ndarray) -> np.ndarray:
@@ -217,18 +230,20 @@ def _some(
     return indices[stratified_rows(renumbered(codes[indices]), most, random)]
 
 
-def _cross_validated(
+def _judged_in_turn(
     judgement: Callable[[np.ndarray, np.ndarray], np.ndarray],
     folds: list[tuple[np.ndarray, np.ndarray]],
     rows: np.ndarray,
-) -> np.ndarray:
-    """Return what is said of the rows by what was learned without them."""
-    said = np.zeros(rows.max() + 1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what is fitted here nothing goes out
-        for learn, judge in folds:
-            said[judge] = judgement(learn, judge)
-    return said[rows]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield after each fold what is said of the rows without them, and which are still to come."""
+    said, is_open = np.zeros(rows.max() + 1), np.zeros(rows.max() + 1, dtype=bool)
+    for _, judge in folds:
+        is_open[judge] = True
+    for learn, judge in folds:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what is fitted here nothing goes out
+            said[judge], is_open[judge] = judgement(learn, judge), False
+        yield said[rows], is_open[rows]
 
 
 def reference_rows(
@@ -257,7 +272,17 @@ class _PlainSVC:
     def __call__(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
         first, rest, parameters = reference_rows(self.model, learn, judge)
         weight = _weight(self.model, learn)
-        svc = SVC(**parameters)
-        svc.fit(first, self.model.codes[learn], np.clip(weight / weight.mean(), *WEIGHTS))
-        has_two = self.model.codes.max() == 1
-        return svc.decision_function(rest) if has_two else svc.predict(rest)
+        svc, has_two = _SVCOfCodes(**parameters), self.model.codes.max() == 1
+        # On some tens of rows to validate takes ten times as long as to learn.
+        with config_context(skip_parameter_validation=True):
+            svc.fit(first, self.model.codes[learn], np.clip(weight / weight.mean(), *WEIGHTS))
+            return svc.decision_function(rest) if has_two else svc.predict(rest)
+
+
+class _SVCOfCodes(SVC):
+    """An SVC that does not look whether codes of two or more classes are fit to be learned."""
+
+    def _validate_targets(self, y: np.ndarray) -> np.ndarray:
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.class_weight_ = np.ones(len(self.classes_))
+        return codes.astype(np.float64)

@@ -145,7 +145,7 @@ class HoldoutSearch:
         self.scoring = None if scoring is None else scoring.take(held)
         self.settings, self.results = settings, Results(best_score=best_score(scoring))
         self.states: dict[Setting, Parameters] = {}
-        self.max_steps = max_steps
+        self.max_steps, self.is_announced = max_steps, False
         self.run_time = RunTime(len(self.train), training.data.shape[1], self.n_outputs, clock)
 
     @property
@@ -228,7 +228,7 @@ class HoldoutSearch:
                 self.advance(settings, first, steps, within(update, 0.3 * i, 0.3))
                 settings = self.best(first, staying)
         if len(settings) == 1 or size > first:
-            self.announce([size])
+            self.announce(size, len(settings) * SIZE_STEPS)
             self.advance(settings, size, SIZE_STEPS, within(update, 0.6, 0.4))
         return self.results.best[size][0]
 
@@ -237,13 +237,12 @@ class HoldoutSearch:
         size = min(most, self.first_size(FEWEST_TERMS))
         kept = self.of_size(size, within(update, 0.0, 0.3))
         settings, share, gain = self.best(size, ROUNDS[-1][1]), 0.3, 1.0
-        sizes = further_sizes(size, most)
-        self.announce([size for size in sizes if size <= MANY_TERMS])
-        for size in sizes:
+        for size in further_sizes(self.results.sizes[kept], most):
             wanted = WORTHWHILE if size <= MANY_TERMS else MANY_WORTHWHILE
             if gain < wanted:
                 break
             part = 0.5 * (1.0 - share)
+            self.announce(size, len(settings) * SIZE_STEPS)
             self.advance(settings, size, SIZE_STEPS, within(update, share, part))
             share += part
             last = self.results.best[size][0]
@@ -252,27 +251,25 @@ class HoldoutSearch:
                 kept = last
         return kept
 
-    def announce(self, sizes: list[int]) -> None:
-        """Warn if models of these sizes, and the last of them to its end, will take long."""
-        if not sizes:
+    def announce(self, size: int, steps: int, last: int = LAST_STEPS) -> None:
+        """Warn, once, if models of a size take long: by what is certain to come, not the most."""
+        if self.is_announced:
             return
-        run_time, most = self.run_time, sizes[-1]
-        work = ROUNDS[-1][1] * sum(run_time.of_steps(size, SIZE_STEPS, BATCH) for size in sizes)
-        work += run_time.of_steps(most, self.max_steps, LARGE_BATCH) + run_time.of_coefficients(
-            most
-        )
-        problem, rows = self.problem(self.settings[:1]), np.arange(min(BATCH, len(self.train)))
+        run_time, problem = self.run_time, self.problem(self.settings[:1])
+        rows = np.arange(min(BATCH, len(self.train)))
         start = Parameters.nothing(1, self.source.take(rows), problem.form)
-        start.vectors = self.source.take(rows[:most]).dense(slice(None))[None, :, :]
+        start.vectors = self.source.take(rows[:size]).dense(slice(None))[None, :, :]
         start.weights = zeros((1, start.vectors.shape[1], self.n_outputs), start.vectors)
 
         def step() -> None:
             value, _ = problem.on_rows(rows, start).function(start, np.arange(1))
             to_numpy(value)  # a device has done it only then
 
-        one = run_time.of_steps(start.vectors.shape[1], 1, len(rows))
+        work = run_time.to_come(size, steps, min(last, self.max_steps))
+        one = run_time.of_steps(start.vectors.shape[1], 1, BATCH)
         seconds = run_time.seconds(work, step, one)
-        if sentence := announcement(seconds, most, len(self.training.codes)):
+        if sentence := announcement(seconds, size, len(self.training.codes)):
+            self.is_announced = True
             warn(sentence, LongFitWarning)
 
     def finish(self, kept: int, max_features: int | None, update: Any) -> Finished:
@@ -287,6 +284,8 @@ class HoldoutSearch:
         taken, steps, gain = 0, LAST_STEPS, 1.0
         while taken < max_steps and gain >= ENOUGH:
             steps = min(steps, max_steps - taken)
+            if taken:
+                self.announce(size, 0, steps)
             text = f"{size} terms, error {error:.4f} on rows held back"
             inner = within(update, taken / max_steps, steps / max_steps, text)
             cycle = Cycle(steps, LARGE_BATCH)

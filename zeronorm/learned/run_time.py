@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+from zeronorm.learned.stochastic import BATCH, LARGE_BATCH
+
 #: Seconds from which on a fit is announced.
 LONG = 60.0
 
@@ -42,13 +44,19 @@ class RunTime:
     clock: Callable[[], float] = perf_counter
 
     def of_steps(self, terms: int, steps: int, batch: int) -> float:
-        """Multiplications of so many steps of one model."""
+        """Multiplications of steps of one model; a batch has no more rows than there are."""
+        batch = min(batch, self.n_rows)
         return float(steps) * terms * (batch * (self.n_features + self.n_outputs) + terms**2)
 
     def of_coefficients(self, terms: int) -> float:
         """Multiplications of the last solution, with a matrix for each output."""
         width = self.n_features + self.n_outputs * terms
         return float(PASSES) * self.n_rows * terms * width
+
+    def to_come(self, terms: int, steps: int, last: int) -> float:
+        """Multiplications of steps, of those of the last descent, and of the last solution."""
+        work = self.of_steps(terms, steps, BATCH) + self.of_steps(terms, last, LARGE_BATCH)
+        return work + self.of_coefficients(terms)
 
     def seconds(self, work: float, trial: Callable[[], Any], trial_work: float) -> float:
         """Predict how long so much work will take, by a trial of known work, the second of two."""
@@ -63,6 +71,6 @@ def announcement(seconds: float, terms: int, n_rows: int) -> str | None:
     if seconds < LONG:
         return None
     return (
-        f"Up to {terms} terms on {n_rows} rows will take up to about {max(2, round(seconds / 60))} "
-        "minutes here. Give a smaller n_terms to wait less, or verbose=1 to watch."
+        f"{terms} terms on {n_rows} rows will take about {max(2, round(seconds / 60))} minutes "
+        "here, or more. Give a smaller n_terms to wait less, or verbose=1 to watch."
     )
