@@ -155,6 +155,7 @@ def choose(
         folds.turned = folds.with_rows(rows)
     path = Path(folds, units, n_jobs)
     path.judged.repeats = folds.repeats
+    path.judged.tolerated = criterion.tolerated if scoring is None else 0.0
     path.judged.best_score = best_score(scoring)
     n_outputs, doubt = training.targets.shape[1], None
     if size is not None:
