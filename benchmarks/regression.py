@@ -25,9 +25,8 @@ cross-validation. `SparseSVR()` chooses everything itself. The MLP has as many h
 `RelevanceVectorRegressor` has gamma of five by its marginal likelihood. Nothing in the library was
 decided on these sets. ± is the standard error over the splits. Some rows of diamonds have sizes
 that cannot be (0 mm, or 59 mm); they stay in, and where they are among the test rows they have a
-large part of every error. Terms as a share of SVR's vectors are the mean over the sets, and those of
-all sets over the vectors of all: on sinc 3 % of its vectors would be one term, where Tipping (2001)
-has nine.
+large part of every error. Terms as a share of SVR's vectors are the mean over the sets, and all
+terms over all vectors: on sinc 3 % of its vectors would be one term, where Tipping (2001) has nine.
 """
 SEED, SPLITS, ROWS = 0, 10, 1_000
 SVR_GRID = {
