@@ -129,8 +129,9 @@ def tables(rows: list[dict]) -> str:
         texts = (f"{100 * share:.1f}" for share in shares)
         summary.append([method, f"{np.mean(ratios):.3f}", f"{max(ratios):.3f}", *texts])
     first = markdown(["RMSE (terms)", *methods], lines)
-    splits = sorted({row["split"] for row in rows})
-    first += f"\n\nSplits that have been run: {', '.join(map(str, splits))}."
+    splits = {name: {row["split"] for row in rows if row["set"] == name} for name, *_ in lines}
+    counts = ", ".join(f"{name} {len(some)}" for name, some in splits.items())
+    first += f"\n\nSplits that have been run: {counts}."
     header = ["beside SVR", "RMSE, mean ratio", "largest", "terms, % of its vectors", "of all sets"]
     return f"{first}\n\n{markdown(header, summary)}"
 
