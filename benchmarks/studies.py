@@ -60,5 +60,6 @@ CURRENT: tuple[str, ...] = (
     "c6b3dbc",
     "472a536",
     "2888adb",
+    "5c9078c",
 )
 STUDIES = {module.STUDY.name: module.STUDY for module in MODULES}

@@ -266,12 +266,13 @@ ESTIMATORS = {
     "SparseSVR": (
         (
             "n_terms='auto', *, C='cv', coef0=0.0, cv=5, degree=3, device=None, epsilon='cv', "
-            "gamma='cv', kernel='rbf', linear='auto', loss='epsilon_insensitive', "
-            "max_features=None, max_iter=200, metric='auto', n_init=2, n_jobs=None, "
-            "random_state=None, rule='loss', scoring=None, tol=0.0001, vectors='free', verbose=0"
+            "extrapolation=0.1, gamma='cv', kernel='rbf', linear='auto', "
+            "loss='epsilon_insensitive', max_features=None, max_iter=200, metric='auto', n_init=2, "
+            "n_jobs=None, random_state=None, rule='loss', scoring=None, tol=0.0001, "
+            "vectors='free', verbose=0"
         ),
         (
-            "C_ dual_coef_ epsilon_ expansion_ gamma_ history_ intercept_ n_features_in_ "
+            "C_ dual_coef_ epsilon_ expansion_ gamma_ history_ intercept_ limits_ n_features_in_ "
             "n_features_used_ n_iter_ n_terms_ objective_ path_ residuals_ support_vectors_"
         ),
         "fit predict score set_fit_request set_predict_request set_score_request",

@@ -475,7 +475,7 @@ def test_another_number_is_seen_by_the_checksum(data, path):
 @pytest.mark.parametrize(
     ("place", "value", "sentence"),
     [
-        (("version",), 2, "has version 2; this zeronorm reads 1"),
+        (("version",), 3, "has version 3; this zeronorm reads 1 and 2"),
         (("n_features_in",), 3, "takes 2 features, the model 3"),
         (("n_features_in",), 0, "n_features_in is not a positive number"),
         (("feature_names_in",), ["a"], "names of the features are not 2 texts"),

@@ -13,14 +13,10 @@ from typing import Any
 import numpy as np
 
 from zeronorm.arrays import all_finite, as_on, cast, is_numpy, namespace, take, to_numpy
-from zeronorm.checks import check_positive, is_number, is_text, shown
+from zeronorm.checks import check_positive, is_number, shown
+from zeronorm.files import LABEL_TYPES, is_label, labels_of
+from zeronorm.limits import Limits
 from zeronorm.links import LINKS, Calibration, probabilities
-
-#: Types of class labels that a file may hold.
-LABEL_TYPES = (
-    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float16", "float32", "float64", "str", "object"),
-)
 
 
 @dataclass(frozen=True)
@@ -204,7 +200,7 @@ class Classes(Decision):
         """Describe the decision as plain data; ValueError if JSON does not have such labels."""
         labels, dtype = self.classes.tolist(), self.classes.dtype
         name = "str" if dtype.kind == "U" else dtype.name
-        strange = [label for label in labels if not _is_label(label)]
+        strange = [label for label in labels if not is_label(label)]
         if name not in LABEL_TYPES or strange:
             raise ValueError(
                 f"Class labels such as {shown([*strange, *labels][0])} ({dtype}) cannot be saved: "
@@ -219,7 +215,7 @@ class Classes(Decision):
     @classmethod
     def from_fields(cls, labels: Any, dtype: Any, link: Any, **flags: Any) -> Classes:
         """Rebuild the decision from what :meth:`to_dict` wrote; ValueError if it is damaged."""
-        if not isinstance(labels, list) or not all(map(_is_label, labels)):
+        if not isinstance(labels, list) or not all(map(is_label, labels)):
             raise ValueError("The decision is damaged: labels is not a list of labels.")
         if not all(isinstance(flag, bool) for flag in flags.values()):
             raise ValueError("The decision is damaged: its rule is not true or false.")
@@ -227,36 +223,35 @@ class Classes(Decision):
             link = Calibration.from_dict(link)
         if not isinstance(link, (str, Calibration, type(None))):
             raise ValueError("The decision is damaged: its link is none that is known.")
-        return cls(_labels(labels, dtype), DecisionRule(len(labels), **flags), link)
+        return cls(labels_of(labels, dtype), DecisionRule(len(labels), **flags), link)
 
 
-def _is_label(label: Any) -> bool:
-    return isinstance(label, (bool, int)) or is_number(label) or is_text(label)
-
-
-def _labels(labels: list[Any], dtype: Any) -> np.ndarray:
-    """Read labels that must be of this type as they are."""
-    try:
-        found = np.array(labels, dtype=dtype if dtype in LABEL_TYPES else "bool")
-        is_same = [(type(a), a) for a in found.tolist()] == [(type(a), a) for a in labels]
-    except (ValueError, OverflowError):  # a number that has no room in this type
-        is_same = False
-    if not is_same:
-        raise ValueError(f"The decision is damaged: the labels are not of type {shown(dtype)}.")
-    return found
-
-
+@dataclass(frozen=True)
 class Number(Decision):
-    """The value itself, of regression; one for each target."""
+    """The value itself, of regression; one for each target, within limits where there are any."""
+
+    limits: Limits | None = None
 
     kind, answers = "number", ("predict",)
 
     def check(self, function: Any) -> None:
-        """Take any function: each output is a target."""
+        """Raise ValueError unless there are limits for each output, or none."""
+        if self.limits is not None and len(self.limits.low) != function.n_outputs:
+            raise ValueError(
+                f"Limits of {len(self.limits.low)} targets do not go with {function.n_outputs} "
+                "outputs."
+            )
 
     def predict(self, outputs: np.ndarray) -> np.ndarray:
         """Return the numbers."""
+        outputs = outputs if self.limits is None else self.limits.clipped(outputs)
         return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the decision as plain data."""
+        if self.limits is None:
+            return {"kind": self.kind}
+        return {"kind": self.kind, "limits": [list(self.limits.low), list(self.limits.high)]}
 
 
 class Scores(Decision):
@@ -330,8 +325,9 @@ def decision_from_dict(data: Any) -> Decision:
     kind = data.get("kind") if isinstance(data, dict) else None
     if not isinstance(kind, str) or kind not in FIELDS:
         raise ValueError(f"The decision is damaged: its kind is none of {', '.join(FIELDS)}.")
-    if data.keys() != {"kind", *FIELDS[kind]}:
-        fields = ", ".join(("kind", *FIELDS[kind]))
+    known = ("kind", *FIELDS[kind], *(("limits",) if kind == "number" and "limits" in data else ()))
+    if data.keys() != set(known):
+        fields = ", ".join(known)
         raise ValueError(f"The decision is damaged: its keys are not {fields}.")
     found = {key: value for key, value in data.items() if key != "kind"}
     if kind == "classes":
@@ -343,4 +339,6 @@ def decision_from_dict(data: Any) -> Decision:
     if kind == "density":
         check_positive("bandwidth", found["bandwidth"])
         return Density(float(found["bandwidth"]))
-    return {"number": Number, "scores": Scores}.get(kind, Values)()
+    if kind == "number":
+        return Number(Limits.from_fields(found["limits"])) if found else Number()
+    return Scores() if kind == "scores" else Values()

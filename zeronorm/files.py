@@ -16,9 +16,15 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
-from zeronorm.checks import is_number
+from zeronorm.checks import is_number, is_text, shown
 
 Read = TypeVar("Read")
+
+#: Types of class labels that a file may hold.
+LABEL_TYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "str", "object"),
+)
 
 #: No model file is longer: ten thousand vectors of a thousand features fit. Python objects take
 #: up to twenty times the room of their text, so what is longer could fill the memory.
@@ -171,19 +177,21 @@ def check_format(
     data: Any,
     what: str,
     name: str,
-    version: int,
+    version: int | tuple[int, ...],
     needed: Iterable[str],
     optional: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """Return the content of a model file of this format, version and these keys.
+    """Return the content of a model file of this format, version (or one of these) and these keys.
 
     What it describes, such as "kernel expansion", is named where something is wrong.
     """
     if not isinstance(data, dict) or data.get("format") != name:
         raise ValueError(f"Not a {what}: 'format' is not {name!r}.")
-    if data.get("version") != version:
+    known = version if isinstance(version, tuple) else (version,)
+    if data.get("version") not in known:
+        said = " and ".join(map(str, known))
         raise ValueError(
-            f"This file has version {data.get('version')!r}; this zeronorm reads {version}."
+            f"This file has version {data.get('version')!r}; this zeronorm reads {said}."
         )
     data = without_checksum(data, ("format", "version", *needed, *optional))
     missing = [key for key in needed if key not in data]
@@ -253,3 +261,20 @@ def readable_json(data: dict[str, Any], indent: str = "") -> str:
             text = json.dumps(value, allow_nan=False)
         lines.append(f"{inner}{json.dumps(key)}: {text}")
     return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+
+
+def is_label(label: Any) -> bool:
+    """Whether a file may hold this class label."""
+    return isinstance(label, (bool, int)) or is_number(label) or is_text(label)
+
+
+def labels_of(labels: list[Any], dtype: Any) -> np.ndarray:
+    """Read labels that must be of this type as they are."""
+    try:
+        found = np.array(labels, dtype=dtype if dtype in LABEL_TYPES else "bool")
+        is_same = [(type(a), a) for a in found.tolist()] == [(type(a), a) for a in labels]
+    except (ValueError, OverflowError):  # a number that has no room in this type
+        is_same = False
+    if not is_same:
+        raise ValueError(f"The decision is damaged: the labels are not of type {shown(dtype)}.")
+    return found

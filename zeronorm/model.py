@@ -36,7 +36,9 @@ from zeronorm.libsvm import CLASSIFIERS, MACHINES, expansion_of, rule_of
 from zeronorm.polynomial import SparsePolynomial
 
 FORMAT = "zeronorm-model"
-VERSION = 1
+
+#: Version of a file; that of numbers with limits, which releases before these do not know.
+VERSION, LIMITED_VERSION = 1, 2
 
 #: What scikit-learn calls an estimator whose values mean this.
 ESTIMATOR_TYPES = {
@@ -289,13 +291,13 @@ class Model:
 
     def to_dict(self) -> dict[str, Any]:
         """Describe the model as plain data (numbers, strings, lists)."""
-        names = getattr(self, "feature_names_in_", None)
+        names, decision = getattr(self, "feature_names_in_", None), self.decision.to_dict()
         return {
             "format": FORMAT,
-            "version": VERSION,
+            "version": LIMITED_VERSION if "limits" in decision else VERSION,
             "n_features_in": getattr(self, "n_features_in_", None),
             "feature_names_in": None if names is None else names.tolist(),
-            "decision": self.decision.to_dict(),
+            "decision": decision,
             "function": self.function.to_dict(),
         }
 
@@ -303,7 +305,7 @@ class Model:
     def from_dict(cls, data: Any) -> Model:
         """Rebuild a model from :meth:`to_dict`; a clear ``ValueError`` if it is damaged."""
         needed = ("n_features_in", "feature_names_in", "decision", "function")
-        data = check_format(data, "model", FORMAT, VERSION, needed)
+        data = check_format(data, "model", FORMAT, (VERSION, LIMITED_VERSION), needed)
         n_features, names, function = (data[key] for key in (*needed[:2], needed[3]))
         if n_features is not None and not (is_integer(n_features) and n_features > 0):
             raise ValueError("The model is damaged: n_features_in is not a positive number.")

@@ -332,6 +332,17 @@ def test_rules_differ():
     assert sizes == {"one_se": 4, "loss": 8, "best": 16}
 
 
+def test_a_tolerated_share_of_the_loss():
+    """Four terms are 3 % above eight in every fold, two 50 %."""
+    losses = [[1.5, 1.51, 1.49], [1.03, 1.031, 1.029], [1.0, 1.0, 1.0]]
+    results = results_of([2, 4, 8], losses, losses)
+    assert results.sizes[results.chosen("loss")] == 8
+    results.tolerated = 0.02
+    assert results.sizes[results.chosen("loss")] == 8
+    results.tolerated = 0.04
+    assert results.sizes[results.chosen("loss")] == 4
+
+
 @pytest.mark.parametrize(
     ("losses", "lowest", "goes_on"),
     [

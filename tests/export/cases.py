@@ -247,6 +247,9 @@ def one_feature():
     return case_of(SVC(gamma=2.0).fit(X[:, :1], y), edges(X[:, :1]))
 
 
+#: A SparseSVR whose linear part leads beyond its limits.
+LIMITED = {"C": 1.0, "epsilon": 0.1, "linear": True, "extrapolation": 0, "random_state": 0}
+
 BUILDERS = {
     "rbf": svc(gamma=0.7),
     "linear": svc(kernel="linear"),
@@ -262,6 +265,8 @@ BUILDERS = {
     "OneClassSVM": fitted(OneClassSVM(nu=0.2), regression),
     "SparseSVR": fitted(SparseSVR(n_terms=3, C=1.0, epsilon=0.1, random_state=0), regression),
     "SparseSVR, targets": fitted(SparseSVR(3, C=1.0, epsilon=0.1, random_state=0), two_targets),
+    "SparseSVR, limits": fitted(SparseSVR(3, **LIMITED), regression),
+    "SparseSVR, two limits": fitted(SparseSVR(4, **LIMITED), two_targets),
     "SparseKernelPCA": fitted(SparseKernelPCA(2, random_state=0)),
     "SparseOneClassSVM": fitted(SparseOneClassSVM(0.2, 4, random_state=0), regression),
     "SparseSVC": fitted(SparseSVC(n_terms=3, random_state=0)),

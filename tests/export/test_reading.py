@@ -216,3 +216,12 @@ def test_extreme_scales_are_not_folded():
     values = np.exp(-(((z[:, None] - f.vectors) ** 2) @ f.widths)) @ f.coef + f.intercept
     expected = model.model.decision_function(features)
     np.testing.assert_allclose(values[:, 0], expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["SparseSVR, limits", "SparseSVR, two limits"])
+def test_limits_of_the_cases_bind(name):
+    """Else the languages would be compared on predictions that no limit touches."""
+    case, limits = get(name), describe(get(name).model).limits
+    values = case.model.expansion_.outputs(case.X)
+    for end, is_beyond in ((limits.low, values < limits.low), (limits.high, values > limits.high)):
+        assert is_beyond.any(axis=0).all() and not is_beyond.all(), end

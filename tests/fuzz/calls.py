@@ -58,6 +58,7 @@ PARAMETERS = {
                    SVC(class_weight="balanced"), NuSVC(nu=0.1), NuSVC(),
                    SVC(kernel="precomputed")],
                   [SVC(C=-1.0), LogisticRegression(), "svc", 3]),
+    "extrapolation": ([None, 0, 0.5, 1.0, 1e300], [-1.0, np.nan, np.inf, "far", []]),
     "gamma": (["scale", "auto", "cv", "gcv", 1e-300, 1e-12, 0.3, 1e12, 1e300, (0.1, 1e5)],
               [0.0, -1.0, np.nan, np.inf, None, "wide", []]),
     "init": (["greedy", "kmeans", np.zeros((2, 2)), [[1e200, 0.0]]],

@@ -214,3 +214,45 @@ def test_on_arrays_of_other_libraries(library):
         found, interval = model.predict(xp.asarray(X), return_interval=0.9)
     assert root_mean_square(np.asarray(found) - y) < 1.2 * root_mean_square(expected - y)
     assert interval.shape == (80, 2)
+
+
+def with_wrong_number(X):
+    """A row with one feature fifty deviations out, before the others."""
+    wrong = X[:1].copy()
+    wrong[0, 1] += 50.0 * X[:, 1].std()
+    return np.vstack([wrong, X])
+
+
+def test_a_wrong_number_in_one_feature_leads_not_far():
+    """The linear part alone would follow it; a machine without one goes back to its constant."""
+    X, y = wave()
+    rows = with_wrong_number(X)
+    free = SparseSVR(**QUICK, linear=True, extrapolation=None).fit(X, y)
+    model = SparseSVR(**QUICK, linear=True).fit(X, y)  # a tenth
+    width = y.max() - y.min()
+    assert free.limits_ is None and free.predict(rows)[0] > y.max() + 3 * width
+    assert model.predict(rows)[0] == pytest.approx(y.max() + 0.1 * width)
+    np.testing.assert_array_equal(model.predict(rows)[1:], free.predict(rows)[1:])
+    tight = SparseSVR(**QUICK, linear=True, extrapolation=0).fit(X, y)
+    expected = np.clip(free.predict(rows), y.min(), y.max())
+    np.testing.assert_array_equal(tight.predict(rows), expected)
+    assert (expected != free.predict(rows)).sum() > 1
+
+
+def test_limits_of_several_targets_are_saved(tmp_path):
+    X, y = wave()
+    Y = np.column_stack([y, -100.0 * y, np.full(len(y), 3.0)])
+    model = SparseSVR(**QUICK, linear=True, extrapolation=0.5).fit(X, Y)
+    rows, width = with_wrong_number(X), y.max() - y.min()
+    ends = [y.max() + 0.5 * width, -100.0 * (y.max() + 0.5 * width), 3.0]
+    np.testing.assert_allclose(model.predict(rows)[0], ends)
+    zeronorm.save(model, tmp_path / "model.json")
+    loaded = zeronorm.load(tmp_path / "model.json")
+    np.testing.assert_array_equal(loaded.predict(rows), model.predict(rows))
+
+
+def test_limits_of_huge_targets_are_numbers():
+    X, y = wave()
+    model = SparseSVR(**QUICK, extrapolation=1e300).fit(X, 1e300 * y)
+    assert np.isfinite([model.limits_.low, model.limits_.high]).all()
+    assert np.isfinite(model.predict(X)).all()

@@ -87,8 +87,9 @@ def test_every_model_adds_up(name):
     assert taken.tolist() == list(range(len(case.rows)))
     Z = features_of(description, rows)
     outputs = outputs_of(description, Z)
-    votes = description.votes
-    assert case.error(outputs if votes is None else vote_scores(outputs, votes)) < 1e-12
+    votes, limits = description.votes, description.limits
+    shown = outputs if votes is None else vote_scores(outputs, votes)
+    assert case.error(shown if limits is None else limits.clipped(shown)) < 1e-12
     for reference in (description.function.origin, typical(description, Z)):
         there = outputs_of(description, reference[None])[0]
         for output, known in enumerate(outputs.T):

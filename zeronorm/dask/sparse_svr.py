@@ -29,8 +29,9 @@ class DaskSparseSVR(OnDask, SparseSVR):
         Most rows of the sample. If there are no more than that, the model is the one that
         SparseSVR finds on them.
     n_terms, C, epsilon, loss, kernel, degree, gamma, coef0, metric, linear, max_features, rule, cv
-        As in :class:`~zeronorm.SparseSVR`. The spread of the target is that of the sample.
-    vectors, scoring, tol, max_iter, n_init, random_state, n_jobs, device, verbose
+        As in :class:`~zeronorm.SparseSVR`. The spread of the target is that of the sample, and so
+        is its range (``extrapolation``).
+    vectors, extrapolation, scoring, tol, max_iter, n_init, random_state, n_jobs, device, verbose
         As in :class:`~zeronorm.SparseSVR`. ``n_jobs`` is that of the client's machine;
         ``device`` is where the sample is learned there, and where every worker brings its blocks.
 

@@ -19,7 +19,7 @@ def decision_parts(description: Description, form: Form, arrays: Arrays) -> list
     parts = []
     if description.votes is not None or (rule is not None and rule.breaks_ties):
         parts.append(code.VOTE_SCORES)
-    parts.append(_decision(description))
+    parts.append(_decision(description, arrays))
     if description.kind == "number":
         several = description.function.n_outputs > 1
         parts.append(code.PREDICT_TARGETS if several else code.PREDICT_TARGET)
@@ -37,11 +37,15 @@ def decision_parts(description: Description, form: Form, arrays: Arrays) -> list
     return [form.named(part) for part in parts]
 
 
-def _decision(description: Description) -> str:
+def _decision(description: Description, arrays: Arrays) -> str:
     head = (
         "/* Decision values, MODEL_SCORES of them. */\n"
         "static inline void model_decision(const real *x, real *values)\n{\n"
     )
+    if description.limits is not None:
+        arrays.add("low", description.limits.low)
+        arrays.add("high", description.limits.high)
+        return head + code.LIMITED
     if description.votes is None:
         return head + "    model_outputs(x, values);\n}\n"
     return (

@@ -29,7 +29,7 @@ PREDICT_TARGET = """\
 static inline real model_predict(const real *x)
 {
     real value;
-    model_outputs(x, &value);
+    model_decision(x, &value);
     return value;
 }
 """
@@ -38,7 +38,17 @@ PREDICT_TARGETS = """\
 /* The predictions, MODEL_OUTPUTS of them: one for each target. */
 static inline void model_predict(const real *x, real *values)
 {
+    model_decision(x, values);
+}
+"""
+
+LIMITED = """\
+    int o;
     model_outputs(x, values);
+    for (o = 0; o < MODEL_OUTPUTS; o++) {
+        const real low = ZERONORM_REAL(&model_low[o]), high = ZERONORM_REAL(&model_high[o]);
+        values[o] = values[o] < low ? low : values[o] > high ? high : values[o];
+    }
 }
 """
 

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from zeronorm.decisions import Classes
+from zeronorm.limits import Limits
 
 
 @dataclass(frozen=True)
@@ -192,6 +193,11 @@ class Description:
     def link(self) -> Any:
         """What turns decision values into probabilities, None where nothing does."""
         return self.decision.link if self.is_classifier else None
+
+    @property
+    def limits(self) -> Limits | None:
+        """Lowest and highest predictions of numbers, where there are any."""
+        return self.decision.limits if self.kind == "number" else None
 
     @property
     def has_texts(self) -> bool:

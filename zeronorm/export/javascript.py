@@ -164,7 +164,12 @@ def _decision(description: Description) -> list[str]:
         parts += [f"const nClasses = {description.votes};", code.VOTES]
     if description.votes is not None or (rule is not None and rule.breaks_ties):
         parts.append(code.VOTE_SCORES)
-    values = "outputs(row)" if description.votes is None else "voteScores(outputs(row))"
+    if description.limits is not None:
+        low, high = (
+            literal(list(end)) for end in (description.limits.low, description.limits.high)
+        )
+        parts.append(f"const low = {low}, high = {high};\n" + code.LIMITED)
+    values = _values(description) if description.votes is None else "voteScores(outputs(row))"
     one = "[0]" if description.n_scores == 1 else ""
     parts.append(
         f"/** Decision values. */\nexport function decision(row) {{\n  return {values}{one};\n}}\n"
@@ -174,6 +179,10 @@ def _decision(description: Description) -> list[str]:
     if description.link is not None:
         parts += _probabilities(description)
     return parts
+
+
+def _values(description: Description) -> str:
+    return "outputs(row)" if description.limits is None else "limited(outputs(row))"
 
 
 def _predictions(description: Description) -> list[str]:
@@ -195,7 +204,7 @@ def _predictions(description: Description) -> list[str]:
         *parts,
         "/** The prediction, or null where no output is finite. */\n"
         "export function predict(row) {\n"
-        "  const values = outputs(row);\n"
+        f"  const values = {_values(description)};\n"
         f"  return values.every(Number.isFinite) ? {answer} : null;\n}}\n",
     ]
 

@@ -129,6 +129,15 @@ function voteScores(values) {
 }
 """
 
+LIMITED = """\
+function limited(values) {
+  return values.map((value, o) => {
+    if (!Number.isFinite(value)) return value;
+    return Math.min(Math.max(value, low[o]), high[o]);
+  });
+}
+"""
+
 LARGEST = """\
 function largest(values) {
   let best = 0;

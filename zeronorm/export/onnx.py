@@ -170,6 +170,7 @@ def _answers(
     flat = graph.integers(nodes, [-1])
     shape: list[Any] = [None]
     if description.kind == "number":
+        values = decision.limited(nodes, description, values)
         if description.n_scores == 1:
             return {"prediction": (nodes.op("Reshape", values, flat), number, shape)}
         return {"prediction": (values, number, [None, description.n_scores])}

@@ -20,6 +20,17 @@ def scores(writer: graph.Writer, description: Description, values: str) -> str:
     return _vote_scores(writer, values, description.votes)
 
 
+def limited(writer: graph.Writer, description: Description, values: str) -> str:
+    """Add predicted numbers within their limits, shape (rows, targets)."""
+    if description.limits is None:
+        return values
+    low, high = (
+        graph.real(writer, end) for end in (description.limits.low, description.limits.high)
+    )
+    values = writer.op("Where", writer.op("Less", values, low), low, values)
+    return writer.op("Where", writer.op("Less", high, values), high, values)
+
+
 def _vote_matrices(n_classes: int) -> tuple[np.ndarray, np.ndarray]:
     """Return for each pair which class is its first and its second."""
     pairs = pairs_of(n_classes)

@@ -126,8 +126,9 @@ def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
 def _convert_values(scope: Any, operator: Any, container: Any) -> None:
     """Convert regressors, densities and projections: the outputs themselves."""
     writer, X = _writer(scope, operator, container)
-    values = graph.outputs(writer, describe(operator.raw_operator), X)
-    _identity(writer, values, operator.outputs[0])
+    description = describe(operator.raw_operator)
+    values = graph.outputs(writer, description, X)
+    _identity(writer, decision.limited(writer, description, values), operator.outputs[0])
 
 
 def _convert_selector(scope: Any, operator: Any, container: Any) -> None:

@@ -21,9 +21,10 @@ def answer_queries(query: Query, description: Description, kept: dict[str, str])
     """Add queries for the answers; return their names, and what each is in the last one."""
     outputs = [f"f{o}" for o in range(description.function.n_outputs)]
     if description.kind == "number":
+        predicted = _limited(description, outputs)
         if len(outputs) == 1:
-            return {"prediction": "f0"}
-        return {f"prediction_{i}": output for i, output in enumerate(outputs)}
+            return {"prediction": predicted[0]}
+        return {f"prediction_{i}": number for i, number in enumerate(predicted)}
     if description.kind == "one-class":
         return {"label": "CASE WHEN f0 > 0 THEN 1 WHEN f0 <= 0 THEN -1 END", "score": "f0"}
     if not description.is_classifier:
@@ -34,6 +35,18 @@ def answer_queries(query: Query, description: Description, kept: dict[str, str])
     if len(description.labels) == 2:
         return _two_classes(query, description, kept)
     return _several_classes(query, description, kept, outputs)
+
+
+def _limited(description: Description, outputs: list[str]) -> list[str]:
+    """Return predicted numbers within their limits."""
+    limits = description.limits
+    if limits is None:
+        return outputs
+    ends = (map(literal, end) for end in (limits.low, limits.high))
+    return [
+        f"CASE WHEN {f} < {low} THEN {low} WHEN {f} > {high} THEN {high} ELSE {f} END"
+        for f, low, high in zip(outputs, *ends, strict=True)
+    ]
 
 
 def _two_classes(query: Query, description: Description, kept: dict[str, str]) -> dict[str, str]:

@@ -160,7 +160,10 @@ class Search:
                 Units.of(rotated).rows(rotated, slice(None), self.dtype)
             )
         path = Path(folds, self.units, self.n_jobs)
-        path.results = Results(repeats=folds.repeats, best_score=best_score(self.scoring))
+        tolerated = self.criterion.tolerated if self.scoring is None else 0.0
+        path.results = Results(
+            repeats=folds.repeats, tolerated=tolerated, best_score=best_score(self.scoring)
+        )
         return path
 
     def _reference(self, folds: Folds, settings: list[Setting]) -> tuple[Results, float]:

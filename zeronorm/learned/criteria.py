@@ -34,11 +34,13 @@ TUBE = 0.1
 class Criterion(Protocol):
     """What models are compared by.
 
-    ``fewer``: a model has at most one term for so many support vectors of the reference. ``words``:
+    ``fewer``: a model has at most one term for so many support vectors of the reference.
+    ``tolerated``: the rule "loss" takes fewer terms for this share of the lowest loss. ``words``:
     what the error is called, and the estimator of scikit-learn that does the same.
     """
 
     fewer: ClassVar[int]
+    tolerated: ClassVar[float]
     words: ClassVar[tuple[str, str]]
 
     def truth(self, codes: np.ndarray, rows: Rows) -> Any:
@@ -62,6 +64,7 @@ class OfClasses:
     """Wrong classes; and the cross-entropy of the margins, with as much again for an error."""
 
     fewer: ClassVar[int] = 14
+    tolerated: ClassVar[float] = 0.0
     words: ClassVar[tuple[str, str]] = ("error", "SVC")
 
     def truth(self, codes: np.ndarray, rows: Rows) -> Any:
@@ -108,6 +111,7 @@ class OfNumbers:
     is_squared: bool = False
 
     fewer: ClassVar[int] = 33
+    tolerated: ClassVar[float] = 0.02
     words: ClassVar[tuple[str, str]] = ("share of the variance that is not explained", "SVR")
 
     def truth(self, codes: np.ndarray, rows: Rows) -> Any:

@@ -78,6 +78,8 @@ class Results:
     best: dict[int, tuple[int, list[Any], Parameters]] = field(default_factory=dict)
     #: How often the folds were drawn.
     repeats: int = 1
+    #: Share of the lowest loss that the rule "loss" gives for fewer terms.
+    tolerated: float = 0.0
     #: The best score there is, where a score decides: losses are then the distance to it.
     best_score: float | None = None
 
@@ -125,7 +127,8 @@ class Results:
     def chosen(self, rule: str) -> int:
         """Index of the model that a rule keeps: the best of its size.
 
-        "loss" keeps the smallest whose loss on the held-out rows is not clearly above the lowest;
+        "loss" keeps the smallest whose loss on the held-out rows is not clearly above the lowest,
+        or by a tolerated share of it;
         the others are of ``model_selection.py``.
         """
         if not self.best:
@@ -144,7 +147,9 @@ class Results:
         """Compare losses of the best models of each size, in standard errors over the folds."""
         indices = self.indices()
         lowest = self.losses[min(indices, key=self.mean_loss)]
-        within = (i for i in indices if self.within(QUARTER, self.losses[i] - lowest))
+        allowed = self.tolerated * lowest.mean()
+        above = ((i, self.losses[i] - lowest) for i in indices)
+        within = (i for i, by in above if by.mean() <= allowed or self.within(QUARTER, by))
         kept = next(within, None)
         if kept is None:
             raise ValueError(

@@ -29,13 +29,16 @@ from zeronorm.base.parameters import with_parameters
 from zeronorm.base.regressor import KernelRegressor
 from zeronorm.base.targets import TargetUnits
 from zeronorm.base.training_set import Learned
-from zeronorm.checks import check_choice, is_number, shown
+from zeronorm.checks import check_choice, check_not_negative, is_number, shown
+from zeronorm.decisions import Number
+from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.choice import Choice
 from zeronorm.learned.criteria import OfNumbers
 from zeronorm.learned.losses import Insensitive
 from zeronorm.learned.machine import LearnedMachine
 from zeronorm.learned.scoring import HeldOutRegressor
 from zeronorm.learned.settings import is_cv, values_of
+from zeronorm.limits import Limits
 
 #: Tubes to choose from, and the width of the rounding, in units of the spread of the target.
 EPSILONS, WIDTH = (0.0, 0.1, 0.3), 1.0
@@ -92,10 +95,14 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         Where the learned vectors may be, as in :class:`SparseSVC`: anywhere, within the range of
         the training rows, or on training rows (``support_``).
     rule : {"loss", "one_se", "paired_se", "best"}, default="loss"
-        Which size to keep. "loss": the smallest whose held-out error is within a quarter of a
-        standard error of the lowest, fold by fold. "one_se": the smallest within one standard error
-        of the lowest error; "paired_se": within one standard error of the fold-by-fold difference
-        from it; "best": that with the lowest error.
+        Which size to keep. "loss": the smallest whose held-out error is within 2 % (of the root
+        mean square 1 %) or a quarter of a standard error, fold by fold, of the lowest. "one_se":
+        the smallest within one standard error of the lowest error; "paired_se": within one
+        standard error of the fold-by-fold difference from it; "best": that with the lowest error.
+    extrapolation : float or None, default=0.1
+        How far predictions may lie outside the range of the training targets, as a share of that
+        range: a linear part alone would follow a row with a wrong number in one feature anywhere.
+        None: as far as they go.
     scoring : str or callable, optional
         What to choose by instead of the error, as in :class:`SparseSVC`.
     cv : int, splitter or iterable of splits, default=5
@@ -131,6 +138,8 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         The cost, and the width; the mean of all widths if every feature has its own.
     epsilon_ : float or ndarray of shape (n_targets,)
         Half the width of the tube, in units of the target.
+    limits_ : Limits or None
+        Lowest and highest prediction of every target, ``limits_.low`` and ``limits_.high``.
     residuals_ : Residuals or None
         Held-out predictions and truth, from which the intervals come; None where nothing was
         chosen.
@@ -213,6 +222,7 @@ class SparseSVR(LearnedMachine, KernelRegressor):
 
     epsilon: Any = "cv"
     loss: str = "epsilon_insensitive"
+    extrapolation: float | None = 0.1
 
     _C_values: ClassVar[Sequence[float]] = REGRESSION_COSTS
     _on_dask: ClassVar[str | None] = "DaskSparseSVR"
@@ -222,6 +232,8 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         if not (isinstance(self.loss, str) and self.loss in LOSSES):
             raise ValueError(f"loss must be one of {', '.join(LOSSES)}; got {shown(self.loss)}.")
         check_choice("epsilon", self.epsilon, ("cv",), may_be_zero=True)
+        if self.extrapolation is not None:
+            check_not_negative("extrapolation, unless it is None,", self.extrapolation)
 
     def _losses(self, training: Any) -> Sequence[Insensitive]:
         if self.loss == "squared":
@@ -247,6 +259,9 @@ class SparseSVR(LearnedMachine, KernelRegressor):
 
     def _learn(self, training: Any) -> Learned:
         self._units = self._target_units(training)
+        self.limits_ = None
+        if self.extrapolation is not None:
+            self.limits_ = Limits.around(training.targets, self.extrapolation)
         learned = super()._learn(self._units.rows(training))
         learned.expansion = self._units.expansion(learned.expansion)
         return learned
@@ -280,6 +295,8 @@ class SparseSVR(LearnedMachine, KernelRegressor):
             that makes better intervals (``learned/residuals.py``).
         """
         values = super().predict(X)
+        if self.limits_ is not None:
+            values = self.limits_.clipped(values)
         if return_interval is None:
             return values
         if not is_number(return_interval) or not 0 < return_interval < 1:
@@ -297,3 +314,7 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         if values.ndim == 1:
             interval = interval[:, 0]
         return values, as_on(interval, values)
+
+    def _model_parts(self) -> tuple[KernelExpansion, Number]:
+        """Return what was learned, and what its values mean."""
+        return self.expansion_.to_numpy(), Number(self.limits_)

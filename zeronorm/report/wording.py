@@ -87,6 +87,10 @@ def meaning(description: Description) -> str:
         )
     if labels:
         return "There is one decision value for each class, and the class with the largest wins."
+    if (limits := description.limits) is not None:
+        ends = zip(limits.low, limits.high, strict=True)
+        between = "; ".join(f"{low:.4g} to {high:.4g}" for low, high in ends)
+        return f"The value is the prediction. It is cut off outside of {between}."
     return {
         "number": "The value is the prediction.",
         "one-class": "A decision value above zero means like the training rows, below: an outlier.",
