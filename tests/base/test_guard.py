@@ -75,7 +75,7 @@ def test_a_model_far_behind_that_does_not_quite_guess_says_so():
     random = np.random.RandomState(0)
     X = random.normal(size=(700, 10))
     y = X[:, 0] * X[:, 1] > 0
-    model = ReducedSVC(20, C=10, random_state=0)
+    model = ReducedSVC(14, C=10, random_state=0)
     (message,) = said(model, X, y)
     assert 0.55 < model.score(X, y) < 0.75 and "in cross-validation" in message
 
