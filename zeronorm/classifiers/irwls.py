@@ -13,7 +13,9 @@ and the weights used, and ``solvers/newton/gcv.py`` for the hat matrix. The step
 vertex of the linear program that the problem becomes for δ → 0. Two things differ. The absolute
 value itself is minimised, not one that is smooth within δ: the method needs no smoothing, and terms
 vanish exactly instead of being cut off below a threshold. And the intercept is a free constant; the
-paper appends a one to the inputs, which is a constant for the linear kernel only.
+paper appends a one to the inputs, which is a constant for the linear kernel only. With an rbf
+kernel and no fewer features than rows there is none (``TrainingProblem.has_intercept``); the two
+rows that see to it add δ/2 times the sum of the costs to L.
 """
 
 from __future__ import annotations
@@ -122,6 +124,11 @@ class IRWLSClassifier(SparseKernelClassifier):
     LinearProgrammingSVC : The same objective without smoothing, as a linear program.
     ZeroNormSVC : Far fewer terms.
 
+    Notes
+    -----
+    With an rbf kernel and no fewer features than rows there is no intercept, and ``intercept_`` is
+    zero: it could take the place of one class, and the model would say the other one of new rows.
+
     References
     ----------
     Daehak Kim: Sparse kernel classification using IRWLS procedure. Journal of the Korean Data &
@@ -194,13 +201,14 @@ class IRWLSClassifier(SparseKernelClassifier):
             values = problem.values
             if kernel != training.kernel:
                 values = kernel.matrix(training.data, problem.vectors)
-            paths = [SmoothHingeLasso(values, *output, self.delta) for output in problem.outputs]
+            hinges = replace(problem, values=values).hinges()
+            paths = [SmoothHingeLasso(*output, self.delta) for output in hinges]
             for lam in self._lams(paths):
                 parts = [one.solve(lam, max_steps=self.max_iter) for one in paths]
                 found: dict[str, float] = {
                     "gamma": kernel.gamma,
                     "lam": lam,
-                    **self._judge(parts, paths, lam),
+                    **self._judge(parts, paths, lam, len(problem.targets)),
                     "terms": float(np.any([part.coef for part in parts], axis=0).sum()),
                     "gap": max(part.gap for part in parts),
                 }
@@ -223,17 +231,17 @@ class IRWLSClassifier(SparseKernelClassifier):
         return again
 
     def _judge(
-        self, parts: list[Solution], paths: list[SmoothHingeLasso], lam: float
+        self, parts: list[Solution], paths: list[SmoothHingeLasso], lam: float, n_rows: int
     ) -> dict[str, float]:
-        """Both criteria and the trace of the hat matrix, summed over the outputs."""
+        """Both criteria and the trace of the hat matrix of the rows, summed over the outputs."""
         total = {"gcv": 0.0, "loo": 0.0, "trace": 0.0}
         for part, path in zip(parts, paths, strict=True):
             target, cost = path.hinge.target, path.hinge.cost
             weight, _ = working_problem(part.scores, target, cost, part.dual, self.delta)
             terms = np.flatnonzero(part.coef)
             left, right = hat_matrix(path.values[:, terms], part.coef[terms], weight, lam)
-            trace = float(np.einsum("ij,ji->", left, right))
-            gcv, loo = criteria(part.scores, target, cost, trace)
+            trace = float(np.einsum("ij,ji->", left[:n_rows], right[:, :n_rows]))
+            gcv, loo = criteria(part.scores[:n_rows], target[:n_rows], cost[:n_rows], trace)
             for key, value in zip(total, (gcv, loo, trace), strict=True):
                 total[key] += value
         return total

@@ -99,7 +99,7 @@ def solve_one_norm(
         # At a degenerate vertex some multipliers are zero up to rounding, margins being about one.
         coef[np.abs(coef) * sizes < ROUNDING] = 0.0
         # Slacks that are rounding are undone: with a large C even 1e-9 would count.
-        if isinstance(margin, float):
+        if np.isin(margin, (0.0, 1.0)).all():
             slack = float(program.hinge.slack(values @ coef + intercept).max(initial=0.0))
             stretch = 1.0 / (1.0 - slack) if slack <= 1e-6 else 1.0
             coef, intercept = stretch * coef, stretch * intercept
