@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import LinearSVC
 
+from tests.independent import minimum
 from zeronorm.solvers.design import Design
 from zeronorm.solvers.intercept import without_intercept
 from zeronorm.solvers.linear_programs.hinge_lp import solve_one_norm
@@ -22,22 +22,15 @@ def problem(seed, n=30):
     return rbf_kernel(X, gamma=0.3), Hinge(target, rng.uniform(0.5, 3.0, n))
 
 
-def one_norm_without_intercept(values, hinge):
-    """Least Σ|α| + Σ cost · hinge, α = p - q, by scipy."""
-    n, m = values.shape
-    signed = hinge.target[:, None] * values
-    left = np.hstack([-signed, signed, -np.eye(n)])
-    costs = np.concatenate([np.ones(2 * m), hinge.cost])
-    return linprog(costs, left, -np.ones(n)).fun
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_one_norm(seed):
     values, hinge = problem(seed)
     rows, pinned = without_intercept(values, hinge)
     found = solve_one_norm(rows, pinned.target, pinned.cost, margin=pinned.margin)
     assert found.intercept == 0.0 and found.gap <= 1e-9
-    assert found.objective == pytest.approx(one_norm_without_intercept(values, hinge), rel=1e-9)
+    assert found.objective == pytest.approx(
+        minimum(values, hinge.target, hinge.cost, has_intercept=False), rel=1e-9
+    )
     free = solve_one_norm(values, hinge.target, hinge.cost)
     assert abs(free.intercept) > 0.1 and free.objective < found.objective
 
@@ -66,7 +59,7 @@ def test_smooth_hinge(seed):
     assert abs(found.intercept) < 1e-4 and found.gap <= 1e-4
     # The two rows, at the corners of their hinges, and the smoothing of the others.
     value = found.objective - 0.5 * delta * hinge.cost.sum()
-    least = one_norm_without_intercept(values, hinge)
+    least = minimum(values, hinge.target, hinge.cost, has_intercept=False)
     assert least - 1e-9 <= value <= least + 0.25 * delta * hinge.cost.sum() + 1e-4 * least
 
 

@@ -22,6 +22,9 @@ DENSE_ENTRIES = 4_000_000
 #: What to do where a problem is too badly conditioned to be solved.
 ADVICE = "Standardise the features, or take a more moderate C."
 
+#: Share of the costs of all rows below which one of two classes is rare.
+RARE = 0.05
+
 #: Most that the costs of all rows may sum to. Solvers work with squares, times kernel values.
 LARGEST_COST = 1e100
 
@@ -159,9 +162,15 @@ class TrainingProblem:
         class are enough to know all rows by heart: on new rows that function is its intercept.
         Without one there are terms of both classes. (The norm of the function, as in the SVM,
         makes the coefficients sum to zero by itself.)
+
+        Nor with an rbf kernel where one of two classes is rare: the intercept is then the cheapest
+        description of the other class, and the terms fit the rare one too tightly.
         """
-        is_rbf = self.kernel.name == "rbf"
-        return not is_rbf or self.training.data.shape[1] < len(self.training.codes)
+        if self.kernel.name != "rbf":
+            return True
+        shares = np.bincount(self.training.codes, weights=self.cost / self.cost.sum())
+        is_rare = len(shares) == 2 and shares.min() < RARE
+        return not is_rare and self.training.data.shape[1] < len(self.training.codes)
 
     def hinges(self, columns: Any = slice(None)) -> Iterator[tuple[np.ndarray, Hinge]]:
         """Yield kernel values with some candidates and the hinges of each output.

@@ -39,11 +39,13 @@ from zeronorm.checks import (
     shown,
 )
 from zeronorm.kernels import Kernel
+from zeronorm.solvers.losses import Hinge
 from zeronorm.solvers.newton.gcv import criteria, hat_matrix, working_problem
-from zeronorm.solvers.newton.smooth_hinge_lasso import SmoothHingeLasso
+from zeronorm.solvers.newton.smooth_hinge_lasso import SmoothHingeLasso, largest_penalty
 from zeronorm.solvers.solution import Solution
 
-#: What "gcv" tries: λ in units of the smallest that leaves no term, gamma in those of "scale".
+#: What "gcv" tries: λ in units of the smallest that leaves no term beside an intercept, gamma in
+#: those of "scale".
 LAMS = (0.3, 0.1, 0.03, 0.01, 0.003)
 GAMMAS = (0.03, 0.1, 0.3, 1.0, 3.0)
 
@@ -167,11 +169,13 @@ class IRWLSClassifier(SparseKernelClassifier):
         if has_gamma:
             check_choice("gamma", self.gamma, ("gcv", "scale", "auto"))
 
-    def _lams(self, paths: list[SmoothHingeLasso]) -> list[float]:
+    def _lams(self, values: np.ndarray, problem: TrainingProblem) -> list[float]:
         """Values of λ to look at, the largest first: a path that starts with few terms."""
         if isinstance(self.lam, str):
-            # A constant kernel has no terms at any λ.
-            unit = max(path.largest_penalty() for path in paths) or 1.0
+            # Those of the problem with an intercept, in any case: without one, terms that only
+            # say which class is the commonest are the last to go. A constant kernel has no terms.
+            hinges = [Hinge(*output) for output in problem.outputs]
+            unit = max(largest_penalty(values, hinge) for hinge in hinges) or 1.0
             return [share * unit for share in LAMS]
         return sorted(map(float, np.ravel(self.lam)), reverse=True)
 
@@ -203,7 +207,7 @@ class IRWLSClassifier(SparseKernelClassifier):
                 values = kernel.matrix(training.data, problem.vectors)
             hinges = replace(problem, values=values).hinges()
             paths = [SmoothHingeLasso(*output, self.delta) for output in hinges]
-            for lam in self._lams(paths):
+            for lam in self._lams(values, problem):
                 parts = [one.solve(lam, max_steps=self.max_iter) for one in paths]
                 found: dict[str, float] = {
                     "gamma": kernel.gamma,

@@ -220,8 +220,7 @@ class ZeroNormSVC(SparseKernelClassifier):
                 part = None if quadratic is None else quadratic[np.ix_(columns, columns)]
                 yield HingeRidge(values, target, cost, part, self._sample(target), margin)
             else:
-                unit = float(cost[: len(problem.targets)].max())
-                yield HingeLP(values, target, cost, self.variant == "W", unit=unit, margin=margin)
+                yield HingeLP(values, target, cost, self.variant == "W", margin=margin)
 
     @staticmethod
     def _sample(target: np.ndarray) -> np.ndarray | None:

@@ -154,7 +154,7 @@ def test_a_path_is_single_cold_solves():
 def test_the_largest_penalty(make):
     K, y, _ = kernel_problem(make)
     cost = np.ones(len(y))
-    largest = SmoothHingeLasso(K, Hinge(y, cost), 1e-4).largest_penalty()
+    largest = module.largest_penalty(K, Hinge(y, cost))
     assert not solve(K, y, cost, 1.001 * largest, 1e-4).coef.any()
 
 

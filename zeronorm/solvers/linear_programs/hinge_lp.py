@@ -78,7 +78,7 @@ def solve_one_norm(
     cautious unit, and once more in units of the objective found, if the certificate asks for it.
     """
     limits = np.ones(values.shape[1])
-    largest = float(cost.max())
+    largest = Hinge(target, cost, margin).unit
     sizes = column_sizes(values)
     size = float(sizes.max(initial=0.0))
     unit = largest if size <= LARGE else min(largest, size**-0.5)
@@ -162,7 +162,7 @@ class HingeLP:
     multiplicative : bool
         False: weights on the coefficients (B). True: unit weights, columns rescaled (W).
     unit : float, optional
-        What the dual variables are measured in; by default the largest cost.
+        What the dual variables are measured in; by default the largest cost (``Hinge.unit``).
     box : Box, optional
         Signs and largest sizes of the coefficients.
     margin : ndarray of shape (n,) or float
@@ -188,7 +188,7 @@ class HingeLP:
         self.values, self.column_sizes = values, column_sizes(values)
         self.hinge, self.box = Hinge(target, cost, margin), box
         self.multiplicative = multiplicative
-        self.unit = float(cost.max()) if unit is None else unit
+        self.unit = self.hinge.unit if unit is None else unit
         self.working = np.empty(0, dtype=np.intp)
         self.entered = np.empty(0)
         self.dual = np.zeros(len(cost))

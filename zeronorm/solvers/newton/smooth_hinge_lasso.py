@@ -60,12 +60,6 @@ class SmoothHingeLasso:
         self.values, self.hinge, self.delta = values, hinge, smoothing
         self.program = HingeLP(values, hinge.target, hinge.cost, margin=hinge.margin)
 
-    def largest_penalty(self) -> float:
-        """Penalty from which on no term is worth its price: the intercept is alone."""
-        target, cost, margin = self.hinge.target, self.hinge.cost, self.hinge.margin
-        dual = solve_hinge_ridge(Design(self.values[:, :0]), target, cost, margin=margin).dual
-        return float(np.abs((target * dual) @ self.values).max(initial=0.0))
-
     def solve(self, penalty: float, *, max_steps: int) -> Solution:
         """Solve for one lambda."""
         scale = np.full(self.values.shape[1], 1.0 / penalty)
@@ -95,6 +89,13 @@ class SmoothHingeLasso:
         beta = beta / max(1.0, float(use))
         smooth = float(beta.sum() - beta @ (beta / self.hinge.cost))
         return self.hinge.linear(beta) + self.delta * smooth
+
+
+def largest_penalty(values: np.ndarray, hinge: Hinge) -> float:
+    """Penalty from which on no term is worth its price: the intercept is alone."""
+    target, cost = hinge.target, hinge.cost
+    dual = solve_hinge_ridge(Design(values[:, :0]), target, cost).dual
+    return float(np.abs((target * dual) @ values).max(initial=0.0))
 
 
 def smooth_hinge(hinge: Hinge, delta: float) -> Smoothed:
