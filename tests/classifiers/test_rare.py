@@ -11,11 +11,11 @@ from tests.data import moons
 from zeronorm import IRWLSClassifier, LinearProgrammingSVC, OneNormSVC, ZeroNormSVC
 
 MODELS = [
-    ZeroNormSVC(C=3),
-    ZeroNormSVC("B", C=3),
-    OneNormSVC(C=10),
-    LinearProgrammingSVC(C=3),
-    IRWLSClassifier("gcv"),
+    ZeroNormSVC(C=3, random_state=0),
+    ZeroNormSVC("B", C=3, random_state=0),
+    OneNormSVC(C=10, random_state=0),
+    LinearProgrammingSVC(C=3, random_state=0),
+    IRWLSClassifier("gcv", random_state=0),
 ]
 
 
