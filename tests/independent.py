@@ -5,8 +5,8 @@ from scipy.optimize import linprog
 from sklearn.metrics.pairwise import pairwise_kernels
 
 
-def minimum(K, y, cost, *, price=1.0, signs=None, caps=None):
-    """Return the minimum of ``price * sum|alpha| + cost @ hinge`` over alpha and b.
+def minimum(K, y, cost, *, price=1.0, signs=None, caps=None, has_intercept=True):
+    """Return the minimum of ``price * sum|alpha| + cost @ hinge`` over alpha and b (or b = 0).
 
     Variables are alpha (with its sign taken out; both parts where ``signs`` is None), b and the
     slacks. Columns have their largest value scaled to one: linprog's tolerances are absolute.
@@ -19,11 +19,12 @@ def minimum(K, y, cost, *, price=1.0, signs=None, caps=None):
     repeat = columns.shape[1] // m if m else 0
     unit = price / size.min() if price and m else 1.0
     upper = np.full(m, np.inf) if caps is None else caps * size
+    free = [(None, None) if has_intercept else (0, 0)]
     found = linprog(
         np.concatenate([np.tile(price / size, repeat), [0.0], cost]) / unit,
         A_ub=-np.hstack([columns, y[:, None], np.eye(n)]),
         b_ub=-np.ones(n),
-        bounds=[(0, cap) for cap in np.tile(upper, repeat)] + [(None, None)] + [(0, None)] * n,
+        bounds=[(0, cap) for cap in np.tile(upper, repeat)] + free + [(0, None)] * n,
         method="highs",
     )
     assert found.status == 0

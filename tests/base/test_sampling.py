@@ -1,9 +1,12 @@
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.datasets import make_blobs
 
 from zeronorm.base.labels import class_codes
 from zeronorm.base.sampling import (
     MANY_ROWS,
+    central_rows,
     other_rows,
     renumbered,
     shuffled_rows,
@@ -110,3 +113,36 @@ def test_codes_of_labels(labels):
     assert classes.dtype == expected.dtype
     assert np.array_equal(classes, expected)
     assert np.array_equal(codes, inverse)
+
+
+# --- rows in the middle of clusters ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_every_cluster_has_the_row_nearest_to_its_mean(make):
+    X, which = make_blobs([60, 20, 8, 4], centers=None, cluster_std=0.05, random_state=3)
+    rows = central_rows(make(X), 4, np.random.RandomState(0))
+    assert sorted(which[rows]) == [0, 1, 2, 3]
+    for row in rows:
+        cluster = np.flatnonzero(which == which[row])
+        distances = ((X[cluster] - X[cluster].mean(axis=0)) ** 2).sum(axis=1)
+        assert row == cluster[distances.argmin()]
+
+
+EXTREME = {
+    "huge": lambda X: np.tanh(X) * 1.7e308,
+    "tiny": lambda X: X * 1e-310,
+    "far off": lambda X: X + 1e15,
+    "one far row": lambda X: np.vstack([X, np.full((1, 3), 1e200)]),
+    "scales": lambda X: X * [1.0, 1e-200, 1e200],
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("change", EXTREME.values(), ids=EXTREME)
+@pytest.mark.parametrize("count", [0, 1, 7, 30])
+def test_as_many_rows_as_asked_for_whatever_their_size(change, count):
+    X = change(np.random.RandomState(0).normal(size=(30, 3)))
+    rows = central_rows(X, count, np.random.RandomState(0))
+    assert len(rows) == count and (np.diff(rows) > 0).all()
+    assert set(rows) <= set(range(len(X)))

@@ -40,10 +40,15 @@ DATA = BINARY | {"one against many": one_against_many}
 
 
 def expected_objective(Machine, K, signs, cost):
-    """Minimum over one coefficient a row, however often the row is there, by linprog."""
+    """Minimum over one coefficient a row, however often the row is there, by linprog.
+
+    A class with less than a twentieth of the cost leaves no intercept.
+    """
+    rarest = min(cost[signs > 0].sum(), cost[signs < 0].sum())
+    options = {"has_intercept": rarest >= 0.05 * cost.sum()}
     if Machine is OneNormSVC:
-        return minimum(K, signs, cost, signs=signs, caps=cost)
-    return minimum(K, signs, cost)
+        return minimum(K, signs, cost, signs=signs, caps=cost, **options)
+    return minimum(K, signs, cost, **options)
 
 
 def own_objective(model, X, y, cost):

@@ -86,6 +86,20 @@ def test_vectors_are_distinct_rows_with_classes_in_equal_shares(modified):
     assert len(np.unique(model.support_vectors_, axis=0)) == 16
 
 
+@pytest.mark.parametrize("terms", [6, 12, 40])
+def test_rows_are_nearer_to_their_vectors_than_to_random_ones(terms):
+    X, y = noisy(300)
+    random = np.random.RandomState(0)
+
+    def mean_distance(vectors):
+        squares = ((X[:, None] - vectors) ** 2).sum(axis=2)
+        return squares.min(axis=1).mean()
+
+    found = ReducedSVC(terms, C=10.0, random_state=0).fit(X, y).support_vectors_
+    drawn = [mean_distance(X[random.permutation(300)[:terms]]) for _ in range(50)]
+    assert mean_distance(found) < min(drawn)
+
+
 def test_one_term_of_three_classes_and_many_rows():
     X, y = iris()
     assert ReducedSVC(1, random_state=0).fit(X, y).n_terms_ == 1

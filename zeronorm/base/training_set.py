@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,12 +13,17 @@ from zeronorm.arrays import as_on, take
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
 from zeronorm.solvers.gram import check_semidefinite
+from zeronorm.solvers.intercept import without_intercept
+from zeronorm.solvers.losses import Hinge
 
 #: Sparse rows with no more entries than this, zeros included, may as well be plain arrays.
 DENSE_ENTRIES = 4_000_000
 
 #: What to do where a problem is too badly conditioned to be solved.
 ADVICE = "Standardise the features, or take a more moderate C."
+
+#: Share of the costs of all rows below which one of two classes is rare.
+RARE = 0.05
 
 #: Most that the costs of all rows may sum to. Solvers work with squares, times kernel values.
 LARGEST_COST = 1e100
@@ -144,6 +150,37 @@ class TrainingProblem:
     def outputs(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Targets and costs of the hinges of each output."""
         return list(zip(self.targets.T, self.output_cost.T, strict=True))
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether coefficients under a penalty of their own go with an intercept.
+
+        Not with an rbf kernel and no fewer features than rows. Each row is then far from all others
+        and as far from one as from another: a term says much about its own row and adds a constant
+        to all others. So the intercept and the sum of the coefficients can take each other's place
+        at nearly the same objective, and the terms of one class with an intercept for the other
+        class are enough to know all rows by heart: on new rows that function is its intercept.
+        Without one there are terms of both classes. (The norm of the function, as in the SVM,
+        makes the coefficients sum to zero by itself.)
+
+        Nor with an rbf kernel where one of two classes is rare: the intercept is then the cheapest
+        description of the other class, and the terms fit the rare one too tightly.
+        """
+        if self.kernel.name != "rbf":
+            return True
+        shares = np.bincount(self.training.codes, weights=self.cost / self.cost.sum())
+        is_rare = len(shares) == 2 and shares.min() < RARE
+        return not is_rare and self.training.data.shape[1] < len(self.training.codes)
+
+    def hinges(self, columns: Any = slice(None)) -> Iterator[tuple[np.ndarray, Hinge]]:
+        """Yield kernel values with some candidates and the hinges of each output.
+
+        Where there is no intercept, there are two rows more (:func:`without_intercept`).
+        """
+        values = self.values[:, columns]
+        for target, cost in self.outputs:
+            hinge = Hinge(target, cost)
+            yield (values, hinge) if self.has_intercept else without_intercept(values, hinge)
 
 
 @dataclass

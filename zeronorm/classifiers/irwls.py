@@ -13,7 +13,9 @@ and the weights used, and ``solvers/newton/gcv.py`` for the hat matrix. The step
 vertex of the linear program that the problem becomes for δ → 0. Two things differ. The absolute
 value itself is minimised, not one that is smooth within δ: the method needs no smoothing, and terms
 vanish exactly instead of being cut off below a threshold. And the intercept is a free constant; the
-paper appends a one to the inputs, which is a constant for the linear kernel only.
+paper appends a one to the inputs, which is a constant for the linear kernel only. With an rbf
+kernel and no fewer features than rows there is none (``TrainingProblem.has_intercept``); the two
+rows that see to it add δ/2 times the sum of the costs to L.
 """
 
 from __future__ import annotations
@@ -37,11 +39,13 @@ from zeronorm.checks import (
     shown,
 )
 from zeronorm.kernels import Kernel
+from zeronorm.solvers.losses import Hinge
 from zeronorm.solvers.newton.gcv import criteria, hat_matrix, working_problem
-from zeronorm.solvers.newton.smooth_hinge_lasso import SmoothHingeLasso
+from zeronorm.solvers.newton.smooth_hinge_lasso import SmoothHingeLasso, largest_penalty
 from zeronorm.solvers.solution import Solution
 
-#: What "gcv" tries: λ in units of the smallest that leaves no term, gamma in those of "scale".
+#: What "gcv" tries: λ in units of the smallest that leaves no term beside an intercept, gamma in
+#: those of "scale".
 LAMS = (0.3, 0.1, 0.03, 0.01, 0.003)
 GAMMAS = (0.03, 0.1, 0.3, 1.0, 3.0)
 
@@ -122,6 +126,11 @@ class IRWLSClassifier(SparseKernelClassifier):
     LinearProgrammingSVC : The same objective without smoothing, as a linear program.
     ZeroNormSVC : Far fewer terms.
 
+    Notes
+    -----
+    With an rbf kernel and no fewer features than rows there is no intercept, and ``intercept_`` is
+    zero: it could take the place of one class, and the model would say the other one of new rows.
+
     References
     ----------
     Daehak Kim: Sparse kernel classification using IRWLS procedure. Journal of the Korean Data &
@@ -160,11 +169,13 @@ class IRWLSClassifier(SparseKernelClassifier):
         if has_gamma:
             check_choice("gamma", self.gamma, ("gcv", "scale", "auto"))
 
-    def _lams(self, paths: list[SmoothHingeLasso]) -> list[float]:
+    def _lams(self, values: np.ndarray, problem: TrainingProblem) -> list[float]:
         """Values of λ to look at, the largest first: a path that starts with few terms."""
         if isinstance(self.lam, str):
-            # A constant kernel has no terms at any λ.
-            unit = max(path.largest_penalty() for path in paths) or 1.0
+            # Those of the problem with an intercept, in any case: without one, terms that only
+            # say which class is the commonest are the last to go. A constant kernel has no terms.
+            hinges = [Hinge(*output) for output in problem.outputs]
+            unit = max(largest_penalty(values, hinge) for hinge in hinges) or 1.0
             return [share * unit for share in LAMS]
         return sorted(map(float, np.ravel(self.lam)), reverse=True)
 
@@ -194,13 +205,14 @@ class IRWLSClassifier(SparseKernelClassifier):
             values = problem.values
             if kernel != training.kernel:
                 values = kernel.matrix(training.data, problem.vectors)
-            paths = [SmoothHingeLasso(values, *output, self.delta) for output in problem.outputs]
-            for lam in self._lams(paths):
+            hinges = replace(problem, values=values).hinges()
+            paths = [SmoothHingeLasso(*output, self.delta) for output in hinges]
+            for lam in self._lams(values, problem):
                 parts = [one.solve(lam, max_steps=self.max_iter) for one in paths]
                 found: dict[str, float] = {
                     "gamma": kernel.gamma,
                     "lam": lam,
-                    **self._judge(parts, paths, lam),
+                    **self._judge(parts, paths, lam, len(problem.targets)),
                     "terms": float(np.any([part.coef for part in parts], axis=0).sum()),
                     "gap": max(part.gap for part in parts),
                 }
@@ -223,17 +235,17 @@ class IRWLSClassifier(SparseKernelClassifier):
         return again
 
     def _judge(
-        self, parts: list[Solution], paths: list[SmoothHingeLasso], lam: float
+        self, parts: list[Solution], paths: list[SmoothHingeLasso], lam: float, n_rows: int
     ) -> dict[str, float]:
-        """Both criteria and the trace of the hat matrix, summed over the outputs."""
+        """Both criteria and the trace of the hat matrix of the rows, summed over the outputs."""
         total = {"gcv": 0.0, "loo": 0.0, "trace": 0.0}
         for part, path in zip(parts, paths, strict=True):
             target, cost = path.hinge.target, path.hinge.cost
             weight, _ = working_problem(part.scores, target, cost, part.dual, self.delta)
             terms = np.flatnonzero(part.coef)
             left, right = hat_matrix(path.values[:, terms], part.coef[terms], weight, lam)
-            trace = float(np.einsum("ij,ji->", left, right))
-            gcv, loo = criteria(part.scores, target, cost, trace)
+            trace = float(np.einsum("ij,ji->", left[:n_rows], right[:, :n_rows]))
+            gcv, loo = criteria(part.scores[:n_rows], target[:n_rows], cost[:n_rows], trace)
             for key, value in zip(total, (gcv, loo, trace), strict=True):
                 total[key] += value
         return total

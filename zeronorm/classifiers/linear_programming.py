@@ -7,7 +7,8 @@
 second is that of Kecman & Hadzic (2000) in the notation of Huang et al. (2010). Both are solved
 through their duals (``solvers/linear_programs/hinge_lp.py``): a vertex, so zeros are zeros, with a
 duality gap computed from the data. Rows that are equal, with equal labels, are one term; the bound
-of its coefficient is then the sum of theirs, which is the same problem.
+of its coefficient is then the sum of theirs, which is the same problem. With an rbf kernel and no
+fewer features than rows there is no b (``TrainingProblem.has_intercept``).
 """
 
 from __future__ import annotations
@@ -89,6 +90,9 @@ class OneNormSVC(SparseKernelClassifier):
     Several classes are learned one against the rest; the terms of all of them make up the model.
     The linear program holds all rows: it is for up to some ten thousand.
 
+    With an rbf kernel and no fewer features than rows there is no intercept, and ``intercept_`` is
+    zero: it could take the place of one class, and the model would say the other one of new rows.
+
     References
     ----------
     Shie Mannor, Dori Peleg, Reuven Rubinstein: The cross entropy method for classification.
@@ -121,8 +125,8 @@ class OneNormSVC(SparseKernelClassifier):
 
     def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         parts = [
-            solve_one_norm(problem.values, *output, box)
-            for output, box in zip(problem.outputs, self._boxes(problem), strict=True)
+            solve_one_norm(values, hinge.target, hinge.cost, box, hinge.margin)
+            for (values, hinge), box in zip(problem.hinges(), self._boxes(problem), strict=True)
         ]
         advice = "Standardise the features, or take a more moderate C."
         return join_certified(parts, self.tol, type(self).__name__, advice)

@@ -1,4 +1,4 @@
-"""Reduced support vector machines: the vectors are training rows drawn at random.
+"""Reduced support vector machines: the vectors are a few training rows, taken without learning.
 
 Lee & Mangasarian (2001), RSVM: with the kernel values of all rows with m of them as features,
 
@@ -7,6 +7,11 @@ Lee & Mangasarian (2001), RSVM: with the kernel values of all rows with m of the
 Wu, Schölkopf & Bakir (2005) replace the penalty by that of the SVM, ½ βᵀK^zβ = ½ ‖w‖²: the modified
 RSVM is the SVM with w confined to the span of the vectors. Either is a linear SVM in some features,
 solved to a duality gap. (Lee & Mangasarian square the hinge; Wu et al. compare with the plain one.)
+
+Both papers draw the rows at random, which leaves parts of a class without a vector and has several
+in others. Here k-means divides each class, and the row nearest to each centre is taken: the error
+of a Nyström approximation, to which the span of the vectors belongs, is bounded by the mean squared
+distance of the rows to the nearest vector (Zhang, Tsang & Kwok 2008). Random are its starts alone.
 """
 
 from __future__ import annotations
@@ -20,21 +25,21 @@ from sklearn.utils import check_random_state
 
 from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.sampling import stratified_rows
+from zeronorm.base.sampling import central_rows, class_shares, stratified_rows
 from zeronorm.base.training_set import ChosenTerms, TrainingProblem, TrainingRows, gap_warning
 from zeronorm.checks import check_integer, check_terms, shown
 from zeronorm.learned.prototypes import RIDGE, LargeMargin
 
-#: Vectors are drawn among all rows up to this many, and so many for each vector, if that is more.
+#: Vectors are taken from all rows up to this many, and so many for each vector, if that is more.
 DRAWN_FROM, DRAWN_FROM_EACH = 1000, 4
 
 
 @with_parameters
 class ReducedSVC(SparseKernelClassifier):
-    """Support vector classifier on vectors that are drawn from the training rows at random.
+    """Support vector classifier on a few training rows that are spread over each class.
 
-    The cheapest way to a given number of terms, and the yardstick for the others: the vectors are
-    not chosen, only their coefficients are learned.
+    The cheapest way to a given number of terms, and the yardstick for the others: the vectors do
+    not depend on how well they serve, only their coefficients are learned.
 
     Parameters
     ----------
@@ -58,7 +63,9 @@ class ReducedSVC(SparseKernelClassifier):
     tol : float, default=1e-4
         Relative duality gap of the coefficients.
     random_state : int, RandomState instance or None, default=None
-        Draws the vectors, as many of each class as of any other, where it has them.
+        Start of the k-means that divides each class; the row nearest to each centre is a vector, as
+        many of each class as of any other, where it has them. With kernel="precomputed" there are
+        no means, and the rows are drawn at random.
 
     Attributes
     ----------
@@ -98,6 +105,9 @@ class ReducedSVC(SparseKernelClassifier):
     Mingrui Wu, Bernhard Schölkopf, Gökhan Bakir: Building sparse large margin classifiers.
     Proceedings of the 22nd International Conference on Machine Learning (2005).
 
+    Kai Zhang, Ivor W. Tsang, James T. Kwok: Improved Nyström low-rank approximation and error
+    analysis. Proceedings of the 25th International Conference on Machine Learning (2008).
+
     Examples
     --------
     >>> from sklearn.datasets import make_moons
@@ -125,20 +135,27 @@ class ReducedSVC(SparseKernelClassifier):
         return found
 
     def _choose_candidates(self, training: TrainingRows) -> np.ndarray:
-        """Draw distinct rows, as many of each class as of any other, where it has them."""
+        """Take distinct rows, as many of each class as of any other, where it has them."""
         random, codes = check_random_state(self.random_state), training.codes
         indices = np.arange(len(codes))
         pool = max(DRAWN_FROM, DRAWN_FROM_EACH * self.n_terms)
         if len(indices) > pool:
             indices = stratified_rows(codes, pool, random)
+        rows = training.data[indices]
         if not training.kernel.is_precomputed:
-            # In sorted order the draw depends neither on the order of the rows nor on repetitions.
-            rows = training.data[indices]
-            rows = rows.toarray() if sparse.issparse(rows) else rows
-            indices = indices[np.unique(rows + 0.0, axis=0, return_index=True)[1]]
-        found, present = np.unique(codes[indices], return_inverse=True)
-        least = self.n_terms // len(found)
-        return np.sort(indices[stratified_rows(present, self.n_terms, random, least=least)])
+            # In sorted order nothing depends on the order of the rows, or on repetitions.
+            dense = rows.toarray() if sparse.issparse(rows) else rows
+            distinct = np.unique(dense + 0.0, axis=0, return_index=True)[1]
+            indices, rows = indices[distinct], rows[distinct]
+        classes, present = np.unique(codes[indices], return_inverse=True)
+        least = self.n_terms // len(classes)
+        if training.kernel.is_precomputed:
+            return np.sort(indices[stratified_rows(present, self.n_terms, random, least=least)])
+        taken = []
+        for code, share in enumerate(class_shares(np.bincount(present), self.n_terms, least)):
+            of_class = np.flatnonzero(present == code)
+            taken.append(of_class[central_rows(rows[of_class], share, random)])
+        return np.sort(indices[np.concatenate(taken)])
 
     def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         features, to_coef = problem.values, None

@@ -11,9 +11,10 @@ their number, C Σ hinge + ||α||_0, approached by repeated weighted problems:
 At p = 0 these are the paper's. Each round lowers C Σ hinge + (1/p) Σ|α_j|^p, at p = 0
 C Σ hinge + Σ log|α_j|, smoothed at the size at which a term counts as zero (see
 ``solvers/reweighting``). Three things differ from the paper: the intercept is not penalised
-(the paper reweights it like a coefficient, which can drive it to zero for good); of several classes
-each is learned against the rest and chooses terms of its own, which at the end all of them use,
-with equal weights λ; and the infinity norm, for which the paper's weights (one, on the largest
+(the paper reweights it like a coefficient, which can drive it to zero for good), and there is none
+with an rbf kernel and no fewer features than rows (``TrainingProblem.has_intercept``); of several
+classes each is learned against the rest and chooses terms of its own, which at the end all of them
+use, with equal weights λ; and the infinity norm, for which the paper's weights (one, on the largest
 coefficient) leave all others free and do not settle, is solved as the linear program it stands for.
 """
 
@@ -123,6 +124,9 @@ class ZeroNormSVC(SparseKernelClassifier):
     falling), the last to ``tol``. A smaller ``gamma`` and a smaller ``C`` give fewer terms.
     With landmarks, two values of ``random_state`` give slightly different models.
 
+    With an rbf kernel and no fewer features than rows there is no intercept, and ``intercept_`` is
+    zero: it could take the place of one class, and the model would say the other one of new rows.
+
     "A" looks at a sample of the rows in its early rounds when there are more than 8 000; the last
     rounds see them all. "B", "W" and p = inf are linear programs that hold all rows: they are for
     up to some ten thousand rows.
@@ -210,13 +214,13 @@ class ZeroNormSVC(SparseKernelClassifier):
         self, problem: TrainingProblem, columns: np.ndarray, quadratic: np.ndarray | None
     ) -> Iterator[HingeRidge | HingeLP]:
         """Weighted problem of each output, on some of the candidates."""
-        values = problem.values[:, columns]
-        for target, cost in problem.outputs:
+        for values, hinge in problem.hinges(columns):
+            target, cost, margin = hinge.target, hinge.cost, hinge.margin
             if self.variant == "A":
                 part = None if quadratic is None else quadratic[np.ix_(columns, columns)]
-                yield HingeRidge(values, target, cost, part, self._sample(target))
+                yield HingeRidge(values, target, cost, part, self._sample(target), margin)
             else:
-                yield HingeLP(values, target, cost, self.variant == "W")
+                yield HingeLP(values, target, cost, self.variant == "W", margin=margin)
 
     @staticmethod
     def _sample(target: np.ndarray) -> np.ndarray | None:

@@ -1,4 +1,4 @@
-"""The intercept, which has no penalty: its best value, and what it asks of dual variables."""
+"""The intercept, which has no penalty: its best value, what it asks of duals, doing without it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,30 @@ def balanced(beta: np.ndarray, target: np.ndarray) -> np.ndarray:
         return beta
     heavy = np.where(target == np.sign(excess), beta, 0.0)
     return beta - (abs(excess) / heavy.sum()) * heavy
+
+
+def without_intercept(values: np.ndarray, hinge: Hinge) -> tuple[np.ndarray, Hinge]:
+    """Return a problem whose best intercept is zero, and which is the same otherwise.
+
+    Two rows are added that no term reaches, one of each class, and that ask for no margin. Their
+    hinges are b and -b, where positive, at a cost that no gain of the other rows outweighs. So
+    every solver keeps its intercept, its certificate and its dual.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, m)
+        Kernel values of the rows with the candidate vectors.
+    hinge : Hinge
+        Targets, costs and margins.
+    """
+    far = np.zeros((2, values.shape[1]))
+    total = np.full(2, hinge.cost.sum())
+    margin = np.broadcast_to(hinge.margin, hinge.target.shape)
+    return np.vstack([values, far]), Hinge(
+        np.append(hinge.target, [1.0, -1.0]),
+        np.append(hinge.cost, total),
+        np.append(margin, [0, 0]),
+    )
 
 
 def central_intercept(values: np.ndarray, hinge: Hinge, width: float = 0.0) -> float:

@@ -88,6 +88,12 @@ class Hinge:
     cost: np.ndarray
     margin: np.ndarray | float = 1.0
 
+    @property
+    def unit(self) -> float:
+        """Largest cost of a row that asks for a margin, or else of any: what duals are like."""
+        asks = np.broadcast_to(self.margin, self.cost.shape) != 0
+        return float(self.cost[asks].max(initial=0.0)) or float(self.cost.max())
+
     def slack(self, scores: np.ndarray) -> np.ndarray:
         """Return what each row lacks of its margin; negative beyond it."""
         return self.margin - self.target * scores

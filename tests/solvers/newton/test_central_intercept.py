@@ -64,7 +64,7 @@ def linear_program(values, target, cost):
 
 
 def smooth(values, target, cost):
-    found = SmoothHingeLasso(values, target, cost, 1e-4).solve(1.0, max_steps=50)
+    found = SmoothHingeLasso(values, Hinge(target, cost), 1e-4).solve(1.0, max_steps=50)
     return found.coef, found.intercept
 
 

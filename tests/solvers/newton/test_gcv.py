@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.solvers.problems import contradictory, duplicated, inseparable, kernel_problem
+from zeronorm.solvers.losses import Hinge
 from zeronorm.solvers.newton.gcv import criteria, hat_matrix, working_problem
 from zeronorm.solvers.newton.smooth_hinge_lasso import SmoothHingeLasso
 
@@ -16,7 +17,7 @@ def solved(make, penalty, cost=None):
     """A solution that is tightly solved, with its terms, working weights, labels and hat matrix."""
     K, y, _ = kernel_problem(make)
     cost = np.ones(len(y)) if cost is None else cost(len(y))
-    found = SmoothHingeLasso(K, y, cost, DELTA).solve(penalty, max_steps=100)
+    found = SmoothHingeLasso(K, Hinge(y, cost), DELTA).solve(penalty, max_steps=100)
     assert found.gap <= 1e-9
     weight, labels = working_problem(found.scores, y, cost, found.dual, DELTA)
     terms = np.flatnonzero(found.coef)

@@ -33,7 +33,7 @@ def smooth_hinge(slack, delta):
 
 
 def solve(K, y, cost, penalty, delta, max_steps=100):
-    return SmoothHingeLasso(K, y, cost, delta).solve(penalty, max_steps=max_steps)
+    return SmoothHingeLasso(K, Hinge(y, cost), delta).solve(penalty, max_steps=max_steps)
 
 
 def by_quasi_newton(K, y, cost, penalty, delta):
@@ -143,7 +143,7 @@ def test_few_steps_leave_a_larger_gap():
 def test_a_path_is_single_cold_solves():
     K, y, _ = kernel_problem(inseparable)
     cost = np.ones(len(y))
-    path = SmoothHingeLasso(K, y, cost, 1e-4)
+    path = SmoothHingeLasso(K, Hinge(y, cost), 1e-4)
     for penalty in (10.0, 1.0, 0.1, 3.0):
         alone = solve(K, y, cost, penalty, 1e-4)
         found = path.solve(penalty, max_steps=100)
@@ -154,7 +154,7 @@ def test_a_path_is_single_cold_solves():
 def test_the_largest_penalty(make):
     K, y, _ = kernel_problem(make)
     cost = np.ones(len(y))
-    largest = SmoothHingeLasso(K, y, cost, 1e-4).largest_penalty()
+    largest = module.largest_penalty(K, Hinge(y, cost))
     assert not solve(K, y, cost, 1.001 * largest, 1e-4).coef.any()
 
 

@@ -78,7 +78,7 @@ def solve_one_norm(
     cautious unit, and once more in units of the objective found, if the certificate asks for it.
     """
     limits = np.ones(values.shape[1])
-    largest = float(cost.max())
+    largest = Hinge(target, cost, margin).unit
     sizes = column_sizes(values)
     size = float(sizes.max(initial=0.0))
     unit = largest if size <= LARGE else min(largest, size**-0.5)
@@ -99,7 +99,7 @@ def solve_one_norm(
         # At a degenerate vertex some multipliers are zero up to rounding, margins being about one.
         coef[np.abs(coef) * sizes < ROUNDING] = 0.0
         # Slacks that are rounding are undone: with a large C even 1e-9 would count.
-        if isinstance(margin, float):
+        if np.isin(margin, (0.0, 1.0)).all():
             slack = float(program.hinge.slack(values @ coef + intercept).max(initial=0.0))
             stretch = 1.0 / (1.0 - slack) if slack <= 1e-6 else 1.0
             coef, intercept = stretch * coef, stretch * intercept
@@ -162,7 +162,7 @@ class HingeLP:
     multiplicative : bool
         False: weights on the coefficients (B). True: unit weights, columns rescaled (W).
     unit : float, optional
-        What the dual variables are measured in; by default the largest cost.
+        What the dual variables are measured in; by default the largest cost (``Hinge.unit``).
     box : Box, optional
         Signs and largest sizes of the coefficients.
     margin : ndarray of shape (n,) or float
@@ -188,7 +188,7 @@ class HingeLP:
         self.values, self.column_sizes = values, column_sizes(values)
         self.hinge, self.box = Hinge(target, cost, margin), box
         self.multiplicative = multiplicative
-        self.unit = float(cost.max()) if unit is None else unit
+        self.unit = self.hinge.unit if unit is None else unit
         self.working = np.empty(0, dtype=np.intp)
         self.entered = np.empty(0)
         self.dual = np.zeros(len(cost))

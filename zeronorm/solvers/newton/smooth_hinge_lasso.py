@@ -17,7 +17,9 @@ milliseconds, warm started along the path. From its vertex a few steps round the
 Certificate. For any 0 <= beta <= c with y'beta = 0 and |K_j'(y beta)| <= lambda, as those of the
 linear program and, scaled, those of the last step,
 
-    sum_i (beta_i + delta (beta_i - beta_i^2 / c_i))   <=   min L.
+    sum_i (beta_i + delta (beta_i - beta_i^2 / c_i))   <=   min L,
+
+the first beta_i times the margin of the row, where that is not one.
 """
 
 from __future__ import annotations
@@ -48,25 +50,15 @@ class SmoothHingeLasso:
     ----------
     values : ndarray of shape (n, m)
         Kernel values of the rows with the candidate vectors.
-    target : ndarray of shape (n,)
-        Labels -1 and +1.
-    cost : ndarray of shape (n,)
-        Positive cost of each row's hinge.
+    hinge : Hinge
+        Labels -1 and +1, costs, and margins where they are not one.
     smoothing : float
         The delta of the module docstring, positive.
     """
 
-    def __init__(
-        self, values: np.ndarray, target: np.ndarray, cost: np.ndarray, smoothing: float
-    ) -> None:
-        self.values, self.hinge, self.delta = values, Hinge(target, cost), smoothing
-        self.program = HingeLP(values, target, cost)
-
-    def largest_penalty(self) -> float:
-        """Penalty from which on no term is worth its price: the intercept is alone."""
-        target, cost = self.hinge.target, self.hinge.cost
-        dual = solve_hinge_ridge(Design(self.values[:, :0]), target, cost).dual
-        return float(np.abs((target * dual) @ self.values).max(initial=0.0))
+    def __init__(self, values: np.ndarray, hinge: Hinge, smoothing: float) -> None:
+        self.values, self.hinge, self.delta = values, hinge, smoothing
+        self.program = HingeLP(values, hinge.target, hinge.cost, margin=hinge.margin)
 
     def solve(self, penalty: float, *, max_steps: int) -> Solution:
         """Solve for one lambda."""
@@ -94,7 +86,14 @@ class SmoothHingeLasso:
         use = np.abs((self.hinge.target * beta) @ self.values).max(initial=0.0) / penalty
         beta = beta / max(1.0, float(use))
         smooth = float(beta.sum() - beta @ (beta / self.hinge.cost))
-        return float(beta.sum()) + self.delta * smooth
+        return self.hinge.linear(beta) + self.delta * smooth
+
+
+def largest_penalty(values: np.ndarray, hinge: Hinge) -> float:
+    """Penalty from which on no term is worth its price: the intercept is alone."""
+    target, cost = hinge.target, hinge.cost
+    dual = solve_hinge_ridge(Design(values[:, :0]), target, cost).dual
+    return float(np.abs((target * dual) @ values).max(initial=0.0))
 
 
 def smooth_hinge(hinge: Hinge, delta: float) -> Smoothed:
