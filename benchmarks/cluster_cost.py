@@ -19,7 +19,8 @@ from scipy.optimize import nnls
 from benchmarks.cluster_model import Work
 from zeronorm import SparseSVC
 from zeronorm.dask.passes import summed
-from zeronorm.dask.rows import BlockProblem, ClassRows, block_sums
+from zeronorm.dask.rows import ClassRows
+from zeronorm.dask.sums import BlockProblem, block_sums
 from zeronorm.learned.coordinates import Units
 from zeronorm.learned.joint import Parameters
 from zeronorm.learned.settings import Setting

@@ -17,6 +17,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import get_lapack_funcs
 
+from zeronorm.recording import is_recording
+
 DOUBLE = np.dtype(np.float64)
 
 #: Triangles smaller than this are inverted together, larger ones one by one.
@@ -26,9 +28,6 @@ LARGE_TRIANGLE = 16
 #: ask a hundred thousand times.
 _IS_NUMPY: dict[type, bool] = {np.ndarray: True}
 _NAMESPACES: dict[type, Any] = {}
-
-#: Steps before one is recorded: libraries set themselves up at their first call.
-UNRECORDED = 3
 
 #: What to say where a library is missing.
 INSTALL = "install it with: pip install 'zeronorm[gpu]'"
@@ -296,7 +295,7 @@ def cholesky(matrices: Any) -> Any:
 
     While a step is recorded nobody can look: the factor of such a matrix is then NaN.
     """
-    if _is_torch(matrices) and _is_recording():
+    if _is_torch(matrices) and is_recording():
         torch = importlib.import_module("torch")
         factors, info = torch.linalg.cholesky_ex(matrices)
         return torch.where((info > 0)[..., None, None], np.nan, factors)
@@ -323,42 +322,6 @@ def triangular_inverse(factors: Any) -> Any:
     (invert,) = get_lapack_funcs(("trtri",), (factors,))
     # A lower triangle by rows is an upper one by columns, which LAPACK takes without a copy.
     return np.stack([invert(factor.T, lower=0)[0].T for factor in factors])
-
-
-def recorded(step: Callable[[], Any], like: Any) -> Callable[[], Any]:
-    """Return a function that does again and again what ``step`` does, to the same arrays.
-
-    On a GPU it is recorded, once it has been done a few times, and all its kernels are launched
-    together: to launch a hundred small ones takes ten times as long as they do. So a step must not
-    look at numbers that are there, nor bring any.
-    """
-    if _is_torch(like) and like.is_cuda:
-        return _Recorded(step)
-    return step
-
-
-class _Recorded:
-    def __init__(self, step: Callable[[], Any]) -> None:
-        self.step, self.calls = step, 0
-        self.graph: Any = None
-        self.result: Any = None
-
-    def __call__(self) -> Any:
-        self.calls += 1
-        if self.calls <= UNRECORDED:
-            return self.step()
-        if self.graph is None:
-            cuda = importlib.import_module("torch").cuda
-            self.graph = cuda.CUDAGraph()
-            with cuda.graph(self.graph):
-                self.result = self.step()
-        self.graph.replay()
-        return self.result
-
-
-def _is_recording() -> bool:
-    cuda = importlib.import_module("torch").cuda
-    return cuda.is_available() and cuda.is_current_stream_capturing()
 
 
 def all_finite(array: Any) -> bool:

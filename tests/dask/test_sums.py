@@ -14,7 +14,8 @@ from zeronorm import SparseSVC  # noqa: E402
 from zeronorm.base.labels import class_weights  # noqa: E402
 from zeronorm.dask import DaskSparseSVC  # noqa: E402
 from zeronorm.dask.blocks import Blocks  # noqa: E402
-from zeronorm.dask.rows import AllRows, ClassRows  # noqa: E402
+from zeronorm.dask.rows import ClassRows  # noqa: E402
+from zeronorm.dask.sums import AllRows  # noqa: E402
 from zeronorm.learned import coefficients  # noqa: E402
 from zeronorm.learned.coefficients import certify  # noqa: E402
 from zeronorm.learned.coordinates import TrainingSource, Units  # noqa: E402

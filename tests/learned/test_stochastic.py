@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_moons
 
+from zeronorm import SparseSVC, recording
 from zeronorm.kernels import Kernel
 from zeronorm.learned.descent import add_vectors, descend, grow
 from zeronorm.learned.joint import Form, Parameters
@@ -13,9 +14,11 @@ from zeronorm.learned.kernel_sets import Rows
 from zeronorm.learned.stochastic import (
     BatchProblem,
     Cycle,
+    InTurn,
     descend_by_batches,
     descend_in_cycles,
 )
+from zeronorm.recording import recorded
 
 
 def rows_of(X, y, dtype=np.float64):
@@ -150,3 +153,27 @@ def test_new_vectors_do_not_change_the_function():
     add_vectors(models, problem.source.X[None, :5] + 0.1)
     assert models.size == 8
     assert np.allclose(models.scores(models.rows), before, atol=1e-6)
+
+
+def test_lines_come_in_turn():
+    lines = InTurn(np.arange(6.0).reshape(3, 2), np.zeros(1, np.float32))
+    found = [lines.next() for _ in range(3)]
+    assert np.array_equal(found, [[0, 1], [2, 3], [4, 5]]) and found[0].dtype == np.float32
+
+
+def test_in_numpy_a_step_is_not_recorded():
+    def step():
+        return None
+
+    assert recorded(step, np.zeros(1)) is step
+
+
+def test_a_recorded_descent_is_the_same(monkeypatch):
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("PyTorch sees no GPU")
+    X, y = make_blobs(4_900, 6, centers=12, cluster_std=3.0, random_state=0)
+    given = {"C": 1.0, "gamma": "scale", "max_iter": 20, "random_state": 0, "device": "cuda"}
+    found = SparseSVC(12, **given).fit(X, y % 3).decision_function(X)
+    monkeypatch.setattr(recording, "UNRECORDED", 10**9)
+    assert np.allclose(SparseSVC(12, **given).fit(X, y % 3).decision_function(X), found, atol=1e-6)

@@ -22,7 +22,8 @@ from zeronorm.base.fitting import all_or_nothing
 from zeronorm.base.training_set import Learned
 from zeronorm.checks import check_integer, is_integer
 from zeronorm.dask.blocks import Blocks, check_collection, check_rows, is_array, is_collection
-from zeronorm.dask.rows import AllRows, Facts, Target, find_facts, take_sample
+from zeronorm.dask.rows import Facts, Target, find_facts, take_sample
+from zeronorm.dask.sums import AllRows
 from zeronorm.learned.machine import LearnedMachine
 
 #: Fewest rows of a sample: what is chosen should be chosen from some.

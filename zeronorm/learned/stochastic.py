@@ -32,9 +32,10 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.arrays import all_finite, as_on, is_numpy, namespace, recorded, take, to_numpy
+from zeronorm.arrays import all_finite, as_on, is_numpy, namespace, take, to_numpy
 from zeronorm.base.sampling import MANY_ROWS, shuffled_rows
 from zeronorm.learned.joint import Form, JointModels, Parameters, Used
+from zeronorm.recording import recorded
 from zeronorm.solvers.lbfgs import within_box
 
 #: Rows of a batch where models are compared, and where one descends to its end.
