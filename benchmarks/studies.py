@@ -61,5 +61,7 @@ CURRENT: tuple[str, ...] = (
     "472a536",
     "2888adb",
     "5c9078c",
+    "25d6c9c",
+    "801ee64",
 )
 STUDIES = {module.STUDY.name: module.STUDY for module in MODULES}
