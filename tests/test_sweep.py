@@ -38,7 +38,7 @@ CASES = [
 SISTERS = {("equal", 1), ("equal-raw", 0), ("rare-8", 1), ("blobs-2-raw", 1), ("iris-pair", 1)}
 
 #: Less effort than by default, which `make sweep` has.
-CHEAP = {"SparseKernelFisher": {"max_iter": 50}}
+CHEAP = {"SparseKernelFisher": {"max_iter": 15}}
 
 #: The least mean difference from SVC in balanced accuracy.
 LEAST = {"SparseSVC": -0.01, "SparseProbitClassifier": -0.03}

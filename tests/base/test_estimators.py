@@ -14,6 +14,7 @@ from tests.fuzz.estimators import all_estimators
 CHEAP = {
     "SparseSVC": {"C": 1.0, "gamma": "scale", "cv": 2, "n_init": 1, "max_iter": 5},
     "SparseSVR": {"n_terms": 3, "C": 1.0, "epsilon": 0.1, "gamma": "scale", "max_iter": 5},
+    "SparseKernelDensity": {"bandwidth": "scott"},
     "SparseKernelFisher": {"n_terms": 3, "max_iter": 2, "random_state": 0},
     "SparseKernelPCA": {"n_terms": 3, "max_iter": 2, "random_state": 0},
     "SparseLargeMarginClassifier": {"n_terms": 3, "max_iter": 5},
@@ -46,7 +47,7 @@ def variants():
             yield estimator(candidates=20, random_state=0)
         if estimator is zeronorm.CrossEntropySVC:
             yield estimator(adaptive=True, sample_size=20, polish=False, candidates=20)
-            yield estimator(signs="free", sample_size=20)
+            yield estimator(signs="free", sample_size=20, candidates=20)
         if estimator is zeronorm.ReducedSVC:
             yield estimator(modified=False)
         if estimator is zeronorm.SVCReducer:

@@ -433,7 +433,7 @@ class TestForms:
         centres = 6.0 * random.randn(n_classes, 8)
         y = np.repeat(np.arange(n_classes), 4)
         X = centres[y] + random.randn(len(y), 8)
-        quick = {"C": 10.0, "metric": False, "cv": 2, "n_init": 1, "max_iter": 30}
+        quick = {"C": 10.0, "metric": False, "cv": 2, "n_init": 1, "max_iter": 10}
         model = SparseSVC(**quick, random_state=0).fit(X, y)
         fresh = centres + random.randn(n_classes, 8)
         assert np.mean(model.predict(fresh) == np.arange(n_classes)) > 0.9
