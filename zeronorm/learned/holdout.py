@@ -252,8 +252,11 @@ class HoldoutSearch:
         return kept
 
     def announce(self, size: int, steps: int, last: int = LAST_STEPS) -> None:
-        """Warn, once, if models of a size take long: by what is certain to come, not the most."""
-        if self.is_announced:
+        """Warn, once, if models of a size take long: by what is certain to come, not the most.
+
+        A step on a device tells nothing of those that are recorded (``recording.py``).
+        """
+        if self.is_announced or not is_numpy(self.source.like):
             return
         run_time, problem = self.run_time, self.problem(self.settings[:1])
         rows = np.arange(min(BATCH, len(self.train)))
@@ -262,8 +265,7 @@ class HoldoutSearch:
         start.weights = zeros((1, start.vectors.shape[1], self.n_outputs), start.vectors)
 
         def step() -> None:
-            value, _ = problem.on_rows(rows, start).function(start, np.arange(1))
-            to_numpy(value)  # a device has done it only then
+            problem.on_rows(rows, start).function(start, np.arange(1))
 
         work = run_time.to_come(size, steps, min(last, self.max_steps))
         one = run_time.of_steps(start.vectors.shape[1], 1, BATCH)
