@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.arrays import as_on, to_numpy, zeros
+from zeronorm.arrays import as_on, is_numpy, to_numpy, zeros
 from zeronorm.base.progress import within
 from zeronorm.base.sampling import StratifiedDraw, other_rows, stratified_rows
 from zeronorm.base.training_set import TrainingRows
