@@ -1,9 +1,9 @@
-"""One cluster for all tests that do nothing to it."""
+"""One cluster for the tests of a module that do nothing to it."""
 
 import pytest
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")  # distributed's own test cluster, at the end of one, closes others
 def client():
     """Two workers of one thread each, in this process."""
     from tests.dask.cluster import in_process
