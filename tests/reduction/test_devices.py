@@ -28,11 +28,11 @@ def like():
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_the_given_function_and_its_derivative(like, kernel):
-    from zeronorm.learned.placed_prototypes import PlacedFunction
+    from zeronorm.learned.device_prototypes import DeviceFunction
 
     random = np.random.RandomState(0)
     vectors, coef, points = random.randn(40, 3) + 5.0, random.randn(40, 2), random.randn(6, 3) + 5.0
-    function, weights = PlacedFunction(vectors, coef, kernel, like), random.randn(6, 2)
+    function, weights = DeviceFunction(vectors, coef, kernel, like), random.randn(6, 2)
     expected = kernel.matrix(points, vectors) @ coef
     np.testing.assert_allclose(function.values(points), expected, rtol=1e-10, atol=1e-10)
 

@@ -19,6 +19,7 @@ certificate (``coefficients.py``) ask for.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,21 +30,21 @@ from zeronorm.learned.kernel_sets import Rows
 from zeronorm.solvers.newton.rounded_hinge import WIDTH
 
 
-class RowLoss:
+class RowLoss(ABC):
     """A loss of rows; see the module docstring."""
 
     width: float = np.inf
 
+    @abstractmethod
     def slack(self, scores: Any, targets: Any) -> tuple[Any, Any]:
         """Return the slack of every score, and the direction in which it should move.
 
         ``scores`` (models, outputs, n) are overwritten.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def is_curved(self, scores: Any, targets: Any) -> Any:
         """Whether the loss has a curvature at these scores."""
-        raise NotImplementedError
 
     def total(self, scores: Any, rows: Rows, cost: Any) -> tuple[Any, Any]:
         """Return the loss of every model, and its derivative by the scores.

@@ -23,7 +23,7 @@ from scipy.linalg import lapack, solve_triangular
 from zeronorm.blocks import row_blocks
 from zeronorm.kernels import Kernel
 from zeronorm.learned.convergence import Descent
-from zeronorm.learned.placed_prototypes import PlacedFunction, PlacedPrototypes
+from zeronorm.learned.device_prototypes import DeviceFunction, DevicePrototypes
 from zeronorm.learned.prototypes import GROWING_STEPS, GROWING_TOLERANCE, Projection, Prototypes
 
 #: Given vectors among which the next are looked for, at most.
@@ -62,7 +62,7 @@ class ReducedSet:
         like: Any = None,
     ) -> None:
         self.vectors, self.coef, self.kernel, self.random = vectors, coef, kernel, random
-        self.placed = None if like is None else PlacedFunction(vectors, coef, kernel, like)
+        self.placed = None if like is None else DeviceFunction(vectors, coef, kernel, like)
         self.values = self._values(vectors)
         self.squared_norm = float(np.sum(coef * self.values))
         self.found: dict[int, np.ndarray] = {}
@@ -104,7 +104,7 @@ class ReducedSet:
 
     def _at(self, vectors: np.ndarray) -> Prototypes:
         if self.placed is not None:
-            return PlacedPrototypes(self.placed, vectors)
+            return DevicePrototypes(self.placed, vectors)
         return Prototypes(self.vectors, Projection(self.coef), self.kernel, vectors)
 
     def _first(self) -> np.ndarray:

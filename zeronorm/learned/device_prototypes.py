@@ -23,7 +23,7 @@ from zeronorm.learned.prototypes import Projection, Prototypes, SpanSolution
 from zeronorm.solvers.gram import factor
 
 
-class PlacedFunction:
+class DeviceFunction:
     """A given expansion on a device: its values anywhere, and their derivatives.
 
     Parameters
@@ -79,18 +79,18 @@ class PlacedFunction:
         return to_numpy(total)
 
 
-class PlacedPrototypes(Prototypes):
+class DevicePrototypes(Prototypes):
     """The vectors of a reduced set, of which the given function is on a device.
 
     Parameters
     ----------
-    function : PlacedFunction
+    function : DeviceFunction
         What is to be represented.
     vectors : ndarray of shape (m, d)
         Where the vectors are.
     """
 
-    def __init__(self, function: PlacedFunction, vectors: np.ndarray) -> None:
+    def __init__(self, function: DeviceFunction, vectors: np.ndarray) -> None:
         self.function = function
         super().__init__(function.vectors, Projection(function.coef), function.kernel, vectors)
 
