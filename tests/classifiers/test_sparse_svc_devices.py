@@ -17,7 +17,7 @@ from zeronorm import SparseSVC
 from zeronorm.arrays import is_numpy, to_numpy
 from zeronorm.base import validation
 from zeronorm.exceptions import PoorFitWarning
-from zeronorm.learned import holdout
+from zeronorm.learned import coordinates, holdout
 
 SMALL = {"n_terms": 3, "C": 1.0, "gamma": "scale", "max_iter": 10, "n_init": 1, "random_state": 0}
 
@@ -71,8 +71,10 @@ def test_everything_follows_x(asarray):
     assert isinstance(model.score(X_other, asarray(y)), float)
 
 
-def test_many_rows_are_learned_by_batches_of_any_library(asarray, monkeypatch):
+@pytest.mark.parametrize("kept", [coordinates.KEPT, 0], ids=["kept", "made in blocks"])
+def test_many_rows_are_learned_by_batches_of_any_library(asarray, monkeypatch, kept):
     """The choice by rows held out; few steps, so that rounding has no time to grow."""
+    monkeypatch.setattr(coordinates, "KEPT", kept)
     monkeypatch.setattr(holdout, "MANY_ROWS", 200)
     monkeypatch.setattr(holdout, "ROUNDS", ((5, 2), (5, 2)))
     monkeypatch.setattr(holdout, "SIZE_STEPS", 5)

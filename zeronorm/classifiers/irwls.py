@@ -130,6 +130,8 @@ class IRWLSClassifier(SparseKernelClassifier):
     -----
     With an rbf kernel and no fewer features than rows there is no intercept, and ``intercept_`` is
     zero: it could take the place of one class, and the model would say the other one of new rows.
+    Nor is there one with an rbf kernel where one of two classes has less than a twentieth of the
+    cost of all rows.
 
     References
     ----------

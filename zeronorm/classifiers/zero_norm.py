@@ -126,6 +126,8 @@ class ZeroNormSVC(SparseKernelClassifier):
 
     With an rbf kernel and no fewer features than rows there is no intercept, and ``intercept_`` is
     zero: it could take the place of one class, and the model would say the other one of new rows.
+    Nor is there one with an rbf kernel where one of two classes has less than a twentieth of the
+    cost of all rows.
 
     "A" looks at a sample of the rows in its early rounds when there are more than 8 000; the last
     rounds see them all. "B", "W" and p = inf are linear programs that hold all rows: they are for

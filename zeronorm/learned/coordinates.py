@@ -124,6 +124,9 @@ def _of_model(arrays: Any, index: int) -> np.ndarray:
 class TrainingSource:
     """All training rows in the units of the learner, made block by block."""
 
+    #: Whether rows can be taken without anything of NumPy: only such steps can be recorded.
+    is_on_device = False
+
     def __init__(self, training: TrainingRows, units: Units, dtype: Any = np.float64) -> None:
         self.training, self.units = training, units
         self.dtype = dtype_on(dtype, training.data)
@@ -147,7 +150,7 @@ class SomeRows:
     indices: np.ndarray
 
     def __post_init__(self) -> None:
-        self.like = self.source.like
+        self.like, self.is_on_device = self.source.like, self.source.is_on_device
         self.indices = as_on(self.indices, self.like)
 
     def __len__(self) -> int:

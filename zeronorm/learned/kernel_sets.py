@@ -55,6 +55,11 @@ class Rows:
         return self.X.shape[0]
 
     @property
+    def is_on_device(self) -> bool:
+        """Whether all of them are there, and none in NumPy."""
+        return not is_numpy(self.X)
+
+    @property
     def like(self) -> Any:
         """An array of the library, the device and the type of all numbers."""
         return self.targets

@@ -256,7 +256,8 @@ def descend_by_batches(
         def function(at: Parameters) -> tuple[np.ndarray, Parameters]:
             return there.on_rows(next_batch(), at).function(at, indices)
 
-        run_cycle(function, moved, part.gammas, smaller, BATCH_WIDTHS, report, box)
+        how = BATCH_WIDTHS, report, box, problem.source.is_on_device
+        run_cycle(function, moved, part.gammas, smaller, *how)
         return part.on_rows(compared, moved).objective()
 
     before = problem.on_rows(compared, parameters).objective()
@@ -319,10 +320,12 @@ def run_cycle(
     log_widths: float = STEP_SIZES[-1],
     report: Callable[[float], Any] | None = None,
     box: tuple[Any, Any] | None = None,
+    records: bool = True,
 ) -> None:
     """Take the steps of a cycle, in place, until the end or a loss that is not finite.
 
-    Where vectors have to stay in a box, each step is cut off at its sides.
+    Where vectors have to stay in a box, each step is cut off at its sides. Steps on a GPU are
+    recorded, unless they need rows that are made in NumPy.
     """
     length = STEP_SIZES[0] / np.sqrt(gammas * parameters.vectors.shape[2])
     vectors = parameters.vectors
@@ -336,7 +339,7 @@ def run_cycle(
             vectors[...] = within_box(vectors, *box)
         return value
 
-    advance = recorded(step, vectors)
+    advance = recorded(step, vectors) if records else step
     for done in range(1, cycle.steps + 1):
         value = advance()
         if done % CHECK_EVERY == 0 and not all_finite(value):
