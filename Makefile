@@ -54,7 +54,7 @@ demo: $(PLAIN)
 	$(BIN)/zeronorm predict $(DEMO)/model.json $(DEMO)/new.csv
 
 test: $(TEST)
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal
 
 FLOORS := build/floors
 PINS := import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
@@ -64,14 +64,15 @@ floors:
 	rm -rf $(FLOORS)
 	$(PYTHON) -m venv $(FLOORS)
 	$(FLOORS)/bin/python -m pip install --quiet . $$($(PYTHON) -c '$(PINS)')
-	$(ONE_THREAD) $(FLOORS)/bin/python -m pytest -n 2
+	$(ONE_THREAD) $(FLOORS)/bin/python -m pytest -n 2 --dist worksteal
 
-# SparseSVC, reducers and Dask's workers on arrays of other libraries; PyTorch is large, so that `make test` does without it.
+# SparseSVC, reducers and Dask's workers on arrays of other libraries, and the code of the guide's page on GPUs; PyTorch is large, so that `make test` does without it.
 devices: $(TEST)
 	$(BIN)/python -m pip install -q -e '.[gpu]' array-api-strict
 	SCIPY_ARRAY_API=1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/test_arrays.py \
 		tests/classifiers/test_sparse_svc_devices.py tests/learned/test_stochastic.py \
 		tests/reduction/test_devices.py tests/dask/test_sums.py
+	$(ONE_THREAD) $(BIN)/python -m pytest tests/docs/test_snippets.py -k gpu
 
 # Exported C, cross-compiled and run in QEMU: the tests, then the figures of the size table.
 embedded: cross-tools $(TEST)

@@ -8,6 +8,7 @@ import time
 
 # Before NumPy: small problems gain nothing from threads, and times are of one core.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from benchmarks import record, render
 from benchmarks.studies import STUDIES
@@ -33,7 +34,7 @@ def run(options) -> int:
     if options.quick:
         print(f"wrote {render.write(QUICK)}")
         del os.environ[record.FOLDER]
-    return written()
+    return written() if options.render else 0
 
 
 def listed() -> int:
@@ -67,6 +68,9 @@ def main() -> int:
     runner.add_argument("--quick", action="store_true", help="about a tenth, into build/")
     runner.add_argument("--jobs", type=int, default=2)
     runner.add_argument("--resume", action="store_true", help="keep rows of any commit")
+    runner.add_argument(
+        "--no-render", dest="render", action="store_false", help="records only, no pages"
+    )
     runner.add_argument(
         "--only", nargs="*", default=[], metavar="FACTOR=VALUE,...", help="set=banana,german"
     )

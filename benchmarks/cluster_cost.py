@@ -2,7 +2,7 @@
 
 With the name of a device (``cuda``) the blocks are summed there, in double precision.
 
-No study of RESULTS.md: what it prints goes into docs/scaling.md, with the date and the machine.
+No study of RESULTS.md: what it prints goes into cluster.json, from which docs/scaling.md is made.
 Times of rows are those of the processor, so that a machine that is shared does not spoil them.
 """
 

@@ -2,7 +2,8 @@
 
 The arguments are rows, workers and perhaps rows of a block. It prints one line of JSON: seconds of
 the fit and of every pass (on the clock, and of the workers' processors), the memory of all
-processes, and the error on fresh rows. No study of RESULTS.md; docs/scaling.md has what it found.
+processes, and the error on fresh rows. No study of RESULTS.md: what it found goes into
+cluster.json.
 """
 
 from __future__ import annotations

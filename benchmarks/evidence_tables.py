@@ -92,6 +92,10 @@ class Comparison:
         )
         return ours, theirs
 
+    def share_of_vectors(self) -> float:
+        """Our size as a share of the rival's, mean over the sets."""
+        return float(np.mean([mean(a, "size") / mean(b, "size") for a, b in self.pairs.values()]))
+
     def ratio(self, key: str) -> float:
         """Median over the sets of the rival's by ours."""
         return float(np.median([mean(b, key) / mean(a, key) for a, b in self.pairs.values()]))
@@ -112,6 +116,20 @@ def boosting_table(found: dict) -> str:
               "its bytes, times ours", "its µs a row, times ours",
               "our fit, times its"]  # fmt: skip
     return markdown(header, [line for *_, line in lines])
+
+
+def svc_summary(found: dict) -> str:
+    """The tuned SVC, both by their own choice."""
+    one = Comparison.of(found, ("SVC", None))
+    if not one.pairs:
+        return ""
+    ours, theirs = one.errors()
+    return (
+        f"The tuned `SVC` is more accurate by more than one standard error on {len(one.beyond)} of "
+        f"{len(one.gaps)} sets ({', '.join(one.beyond) or 'none'}), `SparseSVC` on "
+        f"{len(one.ahead)}. Mean error: {theirs:.1f} and {ours:.1f} %; `SparseSVC` has "
+        f"{100 * one.share_of_vectors():.1f} % of its vectors (mean over the sets)."
+    )
 
 
 def boosting_summary(found: dict) -> str:
@@ -225,6 +243,7 @@ def tables(rows: list[dict]) -> str:
     parts = [
         f"Recorded: {len({row['set'] for row in rows})} sets; splits: {splits}.",
         boosting_summary(plain),
+        svc_summary(plain),
         rare_summary(rare),
         boosting_table(plain),
         "With a rare class, by their own choice:",

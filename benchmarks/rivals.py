@@ -6,7 +6,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC, NuSVC
 
-from benchmarks.data import MissingData
+from benchmarks.data import imported
 
 ROUNDS = 20_000  # of liblinear
 
@@ -34,8 +34,7 @@ class FastRVM(Rival):
         self.gamma = gamma
 
     def learned(self, X, codes):
-        import fastrvm
-
+        fastrvm = imported("fastrvm")
         self.commonest_ = np.bincount(codes).argmax()
         return fastrvm.RVC(fit_intercept=True, gamma=self.gamma).fit(X, codes)
 
@@ -52,9 +51,7 @@ class SklearnRVM(Rival):
         self.gamma = gamma
 
     def learned(self, X, codes):
-        from sklearn_rvm import EMRVC
-
-        return EMRVC(gamma=self.gamma).fit(X, codes)
+        return imported("sklearn_rvm").EMRVC(gamma=self.gamma).fit(X, codes)
 
 
 class NystroemSVC(Rival):
@@ -114,10 +111,7 @@ class DlibSVM(Rival):
         self.full = full
 
     def learned(self, X, codes):
-        try:
-            import dlib
-        except ImportError as error:
-            raise MissingData("needs dlib, which is built from source") from error
+        dlib = imported("dlib")  # which is built from source
         if self.full is None:
             function = dlib.auto_train_rbf_classifier(X, 2.0 * codes - 1.0, self.seconds, False)
         else:

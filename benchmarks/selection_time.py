@@ -38,7 +38,7 @@ METHODS = {
 }
 WIDE_METHODS = ("l2-AROM", "l1-AROM", "FSV", "CORR", "RFE, step=0.5")
 #: Methods, splits and repeats; the quick one is without RFE one by one, 20 s a split.
-LYMPHOMA = {"lymphoma": (METHODS, 10, 15), "lymphoma, quick": (list(METHODS)[:-1], 2, 3)}
+LYMPHOMA = {"lymphoma": (METHODS, 3, 9), "lymphoma, quick": (list(METHODS)[:-1], 2, 3)}
 
 
 def measure(data: str) -> list[dict]:

@@ -77,16 +77,19 @@ def some(rows: list[dict], key: str, **wanted) -> list[float]:
     return [row[key] for row in rows if all(row.get(k) == v for k, v in wanted.items())]
 
 
+METHODS = ("SVC", "SparseSVC")
+
+
 def headline(root: Path) -> Iterator[Shown]:
     """README: the seven sets."""
     svc = [row for row in records(root, "ssvc_table") if row["rule"] == "best"]
-    ours, times = records(root, "frontier"), records(root, "prediction")
+    ours, times = records(root, "frontier"), records(root, "times")
     header, lines = table(root / "README.md", "", "banana", "waveform")
     for line in lines:
         for name, text in zip(header[1:], line[1:], strict=True):
             key = name.replace(" ", "_")
             if "faster" in line[0]:
-                pair = [some(times, "seconds", data=key, what=w)[0] for w in ("SVC", "SparseSVC")]
+                pair = [some(times, "predict_seconds", set=key, method=m)[0] for m in METHODS]
                 yield Shown("README.md", line[0], name, text, (pair[0] / pair[1],))
                 continue
             wanted = {"set": key, "method": "SVC"}
@@ -194,7 +197,28 @@ def claims(root: Path) -> Iterator[Shown]:
     worse = (sum(gap > 0 for gap in gaps), len(gaps), statistics.mean(gaps), max(gaps))
     yield Shown("RESULTS.md", line[0], "rival", line[1], worse)
     yield Shown("RESULTS.md", line[0], "ours", line[2], (statistics.median(ratios), min(ratios)))
+    yield from svc_claim(root, lines["the same on sets where nothing was decided"])
     yield from regression_claim(root, lines["`SparseSVR` in the place of a tuned `SVR`"])
+
+
+def svc_claim(root: Path, line: list[str]) -> Iterator[Shown]:
+    """evidence, without the sets with a rare class, which its page names: the tuned SVC."""
+    rare = {one[0] for one in table(root / "docs/results/evidence.md", "balanced error %, AUC")[1]}
+    rows = [r for r in records(root, "evidence") if r["budget"] is None and r["set"] not in rare]
+    errors, shares, beyond = [], [], 0
+    for name in {r["set"] for r in rows if r["method"] == "SVC"}:
+        keys = ("error", "size", "test_rows")
+        ours, svc = (
+            {key: statistics.mean(some(rows, key, set=name, method=method)) for key in keys}
+            for method in ("SparseSVC", "SVC")
+        )
+        errors.append((ours["error"], svc["error"]))
+        shares.append(ours["size"] / svc["size"])
+        noise = (svc["error"] * (1 - svc["error"]) / svc["test_rows"]) ** 0.5
+        beyond += ours["error"] - svc["error"] > noise
+    yield Shown("RESULTS.md", line[0], "rival", line[1], (beyond, len(errors)))
+    means = [100 * statistics.mean(side) for side in zip(*errors, strict=True)]
+    yield Shown("RESULTS.md", line[0], "ours", line[2], (*means, 100 * statistics.mean(shares)))
 
 
 def regression_claim(root: Path, line: list[str]) -> Iterator[Shown]:
@@ -208,7 +232,9 @@ def regression_claim(root: Path, line: list[str]) -> Iterator[Shown]:
         ]
         for key in ("error", "terms")
     )
-    worse = (sum(one > 1 for one in errors), len(names), 100 * (max(errors) - 1))
+    worse: tuple[float, ...] = (sum(one > 1 for one in errors), len(names))
+    if max(errors) > 1:
+        worse += (100 * (max(errors) - 1),)
     yield Shown("RESULTS.md", line[0], "rival", line[1], worse)
     means = (statistics.mean(errors), 100 * statistics.mean(terms))
     yield Shown("RESULTS.md", line[0], "ours", line[2], means)

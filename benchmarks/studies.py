@@ -5,7 +5,6 @@ from benchmarks import (
     embedded,
     evidence,
     exported,
-    fit_time,
     frontier,
     kim_table,
     mannor_synthetic,
@@ -14,15 +13,16 @@ from benchmarks import (
     one_class,
     peers,
     peers_selection,
-    prediction,
     regression,
     scale,
     selection_time,
     slmc_table,
     ssvc_table,
+    times,
     weston_figure,
     weston_tables,
 )
+from benchmarks.record import ROOT
 
 MODULES = (
     frontier,
@@ -36,32 +36,17 @@ MODULES = (
     kim_table,
     weston_tables,
     weston_figure,
-    fit_time,
+    times,
     selection_time,
-    prediction,
     exported,
     embedded,
-    evidence,
     scale,
     many_terms,
     device,
     regression,
     one_class,
 )
-#: Runs of the methods as they are now. Rows of other runs are marked on their pages until they are
-#: run again.
-CURRENT: tuple[str, ...] = (
-    "1948e3b",
-    "c93df8f",
-    "bff445f",
-    "50fbd06",
-    "edb2c49",
-    "eae1f87",
-    "c6b3dbc",
-    "472a536",
-    "2888adb",
-    "5c9078c",
-    "25d6c9c",
-    "801ee64",
-)
+#: Runs of the methods as they are now, a commit a line. Rows of others are marked on their pages
+#: until they are run again. (No code: a new line makes no new commit of what is run.)
+CURRENT = tuple((ROOT / "benchmarks" / "current.txt").read_text().split())
 STUDIES = {module.STUDY.name: module.STUDY for module in MODULES}

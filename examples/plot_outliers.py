@@ -1,6 +1,6 @@
 """
-Outliers with four terms
-========================
+Outliers with a few terms
+=========================
 
 :class:`~zeronorm.SparseOneClassSVM` solves the problem of ``OneClassSVM`` with a few learned
 vectors. Their scores have the same scale, and nearly the same values.

@@ -1,6 +1,6 @@
 """
-A hundred support vectors, or a few terms
-=========================================
+Many support vectors, or a few terms
+====================================
 
 After figure 3 of Huang et al. (2010), on Ripley's two classes: what an ``SVC`` keeps, and what
 :class:`~zeronorm.ZeroNormSVC` keeps, whose terms are rows of the data too.

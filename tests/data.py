@@ -10,7 +10,7 @@ from sklearn.datasets import (
 )
 from sklearn.preprocessing import StandardScaler
 
-from zeronorm.learned import choice, path
+from zeronorm.learned import path
 
 
 def moons(n=100, noise=0.25, seed=0):
@@ -71,6 +71,6 @@ def own_class_factors(y, classes):
 
 def few_sizes(patch, stages):
     """Let SparseSVC and SparseSVR choose from these sizes only, after a few steps with each."""
-    patch.setattr(choice, "STAGES", stages)
+    patch.setattr(path, "STAGES", stages)
     for steps in ("STEPS", "FEW_STEPS", "LINEAR_STEPS"):
         patch.setattr(path, steps, 5)

@@ -23,6 +23,20 @@ def torch(array):
 LIBRARIES = pytest.mark.parametrize("other", [np.asarray, strict, torch])
 
 
+def test_rows_of_any_layout_are_taken(tmp_path):
+    values = np.arange(24.0).reshape(6, 4)
+    mapped = np.memmap(tmp_path / "rows", dtype=float, mode="w+", shape=values.shape)
+    mapped[...] = values
+    columns = np.repeat(values, 2, axis=1)[:, ::2]
+    for array in (values, np.asfortranarray(values), columns, mapped, sparse.csr_array(values)):
+        for rows in (np.array([4, 0, 4, -1]), np.zeros(0, dtype=int), np.arange(6) % 2 == 0):
+            taken = arrays.take(array, rows)
+            taken = taken.toarray() if sparse.issparse(taken) else taken
+            np.testing.assert_array_equal(taken, values[rows])
+    with pytest.raises(IndexError):
+        arrays.take(values, np.array([6]))
+
+
 @LIBRARIES
 def test_rows_are_taken_and_put(other):
     values = np.arange(12.0).reshape(4, 3)

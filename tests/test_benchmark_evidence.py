@@ -106,6 +106,16 @@ class TestTables:
         assert lines == ["| segment | 5.0 | 10.0 | +5.0 | 10 | 1 | 1.0 |"]
         assert text.index("| segment |") < text.index("| chess_all |") < text.index("| banana |")
 
+    def test_the_tuned_machine_is_compared_by_error_and_vectors(self):
+        rows = [
+            row("segment", "SVC", 0.05, size=40),
+            row("chess_all", "SVC", 0.30, size=200),
+            *self.ROWS,
+        ]
+        text = evidence_tables.svc_summary(evidence_tables.by_model(rows))
+        assert "`SVC` is more accurate by more than one standard error on 1 of 2 sets" in text
+        assert "Mean error: 17.5 and 15.0 %; `SparseSVC` has 6.0 % of its vectors" in text
+
     def test_a_rare_class_is_judged_by_balanced_error_and_area(self):
         rare = [
             row("abalone19", "SparseSVC", 0.3, balanced_error=0.2, auc=0.8),

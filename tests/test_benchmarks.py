@@ -1,145 +1,21 @@
-"""The benchmarks as an instrument: studies, records, tables, and data."""
-
-import json
+"""The benchmarks as an instrument: commands, tables, data and pages."""
 
 import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
 from benchmarks import __main__ as command
-from benchmarks import data, readme, record, render
+from benchmarks import data, guide, readme, record, render
 from benchmarks.statistics import Figure
 from benchmarks.studies import STUDIES
-from benchmarks.study import Study
 from benchmarks.text import duration, figure, figure_tables, markdown, with_error
+from tests.test_benchmark_runs import a_study
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv(record.FOLDER, str(tmp_path))
     return tmp_path
-
-
-calls: list = []
-
-
-def protocol(name, fold):
-    calls.append((name, fold))
-    if name == "nowhere":
-        raise data.MissingData("needs nowhere.npz")
-    return [{"error": 0.25 * fold, "parameters": {"C": 1.0}}]
-
-
-def a_study(**options) -> Study:
-    calls.clear()
-    settings = {
-        "title": "A study",
-        "about": "",
-        "factors": {"set": ("one", "two"), "fold": range(3)},
-        "quick": {"fold": range(1)},
-        "protocol": protocol,
-        "tables": lambda rows: str(len(rows)),
-        "timed": True,
-    }
-    return Study("a_study", **(settings | options))
-
-
-class TestStudy:
-    def test_every_combination_is_on_file_with_what_is_needed_to_repeat_it(self, folder):
-        assert a_study(seed=7).run() == []
-        head, *rows = map(json.loads, (folder / "a_study.jsonl").read_text().splitlines())
-        assert [(row["set"], row["fold"]) for row in rows] == [
-            (name, fold) for name in ("one", "two") for fold in range(3)
-        ]
-        assert head["study"] == "a_study" and head["seed"] == 7
-        assert all(row["parameters"] == {"C": 1.0} for row in rows)
-        run = head["runs"][rows[0]["commit"]]
-        assert run["versions"]["numpy"] == np.__version__
-        assert set(run["machine"]) == {"processor", "cores", "blas_threads"}
-
-    def test_an_interrupted_study_goes_on_where_it_stopped(self, folder):
-        study = a_study()
-        study.run(only={"set": ["one"]})
-        calls.clear()
-        study.run(resume=True)
-        assert calls == [("two", fold) for fold in range(3)]
-        assert len(record.read("a_study")[1]) == 6
-
-    def test_after_an_interruption_every_row_has_its_run(self, folder, monkeypatch):
-        def interrupted(name, fold):
-            if name == "two":
-                raise KeyboardInterrupt
-            return protocol(name, fold)
-
-        monkeypatch.setattr(record, "commit", lambda: "abc")
-        with pytest.raises(KeyboardInterrupt):
-            a_study(protocol=interrupted).run()
-        with (folder / "a_study.jsonl").open("a") as file:
-            file.write('{"set": "two", "fo')  # cut off
-        monkeypatch.setattr(record, "commit", lambda: "def")
-        a_study().run(resume=True)
-        assert calls == [("two", fold) for fold in range(3)]
-        head, rows = record.read("a_study")
-        assert [row["commit"] for row in rows] == ["abc"] * 3 + ["def"] * 3
-        assert set(head["runs"]) == {"abc", "def"}
-
-    def test_the_same_commit_elsewhere_is_another_run(self, folder, monkeypatch):
-        monkeypatch.setattr(record, "commit", lambda: "abc")
-        a_study().run(only={"set": ["one"]})
-        monkeypatch.setattr(record, "circumstances", lambda: {"machine": "another"})
-        a_study().run(only={"set": ["two"]})
-        head, rows = record.read("a_study")
-        assert [row["commit"] for row in rows] == ["abc"] * 3 + ["abc/2"] * 3
-        assert head["runs"]["abc/2"] == {"machine": "another"} != head["runs"]["abc"]
-
-    def test_changed_code_runs_again_unless_told_otherwise(self, folder, monkeypatch):
-        study = a_study()
-        monkeypatch.setattr(record, "commit", lambda: "abc")
-        study.run()
-        calls.clear()
-        study.run()
-        assert calls == []
-        monkeypatch.setattr(record, "commit", lambda: "def")
-        study.run(only={"fold": ["0"]})
-        assert calls == [("one", 0), ("two", 0)]
-        head, rows = record.read("a_study")
-        assert set(head["runs"]) == {"abc", "def"}
-        assert sorted({row["commit"] for row in rows if row["fold"] == 0}) == ["def"]
-        assert len(rows) == 6
-
-    def test_quick_runs_fewer_and_where_leaves_out(self, folder):
-        study = a_study(where=lambda name, fold: name == "two")
-        assert study.tasks(quick=True) == [("two", 0)]
-        assert len(study.tasks()) == 3
-
-    def test_missing_data_are_named_and_the_rest_runs(self, folder):
-        study = a_study(factors={"set": ("nowhere", "one"), "fold": range(2)})
-        (left_out,) = study.run()
-        assert "nowhere" in left_out and "nowhere.npz" in left_out
-        assert {row["set"] for row in record.read("a_study")[1]} == {"one"}
-
-    def test_an_unknown_factor_is_an_error(self, folder):
-        with pytest.raises(SystemExit, match="no factor colour; it has set, fold"):
-            a_study().run(only={"colour": ["red"]})
-
-    def test_floats_are_recorded_as_far_as_they_mean_something(self, folder):
-        third = {"error": 1 / 3, "terms": 12345678, "fit_seconds": 1 / 3, "parameters": {"C": 2e7}}
-        a_study(protocol=lambda *task: [third]).run(only={"set": ["one"]}, jobs=1)
-        row = record.read("a_study")[1][0]
-        assert (row["error"], row["fit_seconds"]) == (0.333333, 0.3333)
-        assert (row["terms"], row["parameters"]) == (12345678, {"C": 2e7})
-
-    def test_what_a_study_takes_is_told_by_the_tasks_on_file(self, folder):
-        study = a_study()
-        assert study.hours([]) is None
-        study.run(only={"set": ["one"]})
-        rows = record.read("a_study")[1]
-        assert all(row["task_seconds"] >= 0.0 for row in rows)
-        some = [{"set": "one", "fold": fold, "task_seconds": 600.0 * fold} for fold in (1, 2)]
-        assert study.hours(some) == pytest.approx(6 * 900.0 / 3600.0)
-
-    def test_a_study_that_was_not_run_is_empty(self, folder):
-        assert record.read("a_study") == ({"study": "a_study", "runs": {}}, [])
 
 
 class TestCommand:
@@ -256,6 +132,14 @@ class TestRecorded:
         assert {row["commit"] for row in rows} == set(head["runs"])
         assert not any(commit.endswith("+changes") for commit in head["runs"])
 
+    def test_the_guide_has_what_is_recorded(self):
+        if not record.RECORDED.exists():
+            pytest.skip("the source distribution has no records")
+        pages = guide.blocks()
+        assert len(pages) > 1
+        for path, blocks in pages.items():
+            assert readme.with_blocks(path.read_text(), blocks, path.name) == path.read_text()
+
 
 class TestRender:
     """``make check-results`` compares what is committed; here, that it would notice."""
@@ -272,13 +156,19 @@ class TestRender:
             "SUMMARY": ("benchmarks.md", {"benchmarks": "BENCHMARKS"}),
             "SHIPPING": ("ship.md", {"sizes_block": "SIZES"}),
         }
+        monkeypatch.setattr(guide, "integers", lambda: "figures of INTEGERS")
+        scaling = {tmp_path / "scaling.md": {"COSTS": "figures of COSTS"}}
+        monkeypatch.setattr(guide, "blocks", lambda: scaling)
+        for name, tag in (("scaling.md", "COSTS"), ("ship.md", "INTEGERS")):
+            (tmp_path / name).write_text(f"<!-- {tag} -->?<!-- /{tag} -->\n")
         for page, (name, blocks) in pages.items():
             monkeypatch.setattr(readme, page, tmp_path / name)
             text = "# Name\n"
             for function, tag in blocks.items():
                 monkeypatch.setattr(readme, function, lambda *_, tag=tag: f"figures of {tag}")
                 text += f"<!-- {tag} -->\n?\n<!-- /{tag} -->\n"
-            (tmp_path / name).write_text(text)
+            with (tmp_path / name).open("a") as file:
+                file.write(text)
         monkeypatch.setattr(readme, "draw", lambda folder: None)
         a_study().run()
         render.write(tmp_path)
@@ -303,6 +193,7 @@ class TestRender:
             ("README.md", "figures of", "99 %"),
             ("benchmarks.md", "figures of", "99 %"),
             ("ship.md", "figures of", "99 %"),
+            ("scaling.md", "figures of", "99 %"),
         ],
     )
     def test_a_figure_typed_by_hand_is_noticed(

@@ -133,7 +133,7 @@ def test_a_flat_kernel_is_a_linear_classifier():
 
 def test_the_mode_ends_where_rounding_does(monkeypatch):
     """Rows of weight 1e30 have a likelihood of 1e30: no decrement of 1e-7 is ever seen."""
-    from zeronorm.solvers.evidence.model import Logistic
+    from zeronorm.solvers.evidence.likelihoods import Logistic
 
     count, plain = [0], Logistic.derivatives
 

@@ -36,6 +36,15 @@ def test_the_estimators(program):
     assert imported(program, "import sklearn.svm, sklearn.model_selection") == []
 
 
+def test_parts_of_scikit_learn_that_nobody_needs_yet():
+    unneeded = "sklearn.decomposition", "sklearn.feature_selection", "sklearn.neighbors"
+    program = f"""
+from zeronorm import SparseSVC, SparseSVR, load
+assert not set({unneeded!r}) & sys.modules.keys()
+"""
+    assert imported(program, "import sklearn.svm, sklearn.model_selection") == []
+
+
 def test_the_command_line_alone():
     program = """
 import zeronorm.tables.cli

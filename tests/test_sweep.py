@@ -226,7 +226,9 @@ def test_the_command_lists_faults_and_ends_with_their_status(monkeypatch, capsys
     assert command.main(options) == status
     out = capsys.readouterr().out
     assert out.count("silently behind") == (4 if status else 0)
-    assert out.splitlines()[-1].split()[:3] == ["one", "4", "4" if status else "0"]
+    one, yardstick = out.splitlines()[-2:]
+    assert one.split()[:3] == ["one", "4", "4" if status else "0"]
+    assert yardstick.startswith("SVC without a tenth")
 
 
 def test_an_unknown_problem_is_named(capsys):

@@ -67,6 +67,14 @@ def check_positive(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a finite positive number; got {shown(value)}.")
 
 
+def check_stopping(estimator: Any) -> None:
+    """Check ``tol`` and ``max_iter``, where an estimator has them."""
+    if hasattr(estimator, "tol"):
+        check_positive("tol", estimator.tol)
+    if hasattr(estimator, "max_iter"):
+        check_integer("max_iter", estimator.max_iter, least=1)
+
+
 def check_share(name: str, value: Any) -> None:
     """Raise ValueError unless ``value`` is a number above 0 and at most 1."""
     if not is_number(value) or not 0 < value <= 1:
@@ -77,6 +85,22 @@ def check_not_negative(name: str, value: Any) -> None:
     """Raise ValueError unless ``value`` is a finite number of at least zero."""
     if not is_number(value) or value < 0:
         raise ValueError(f"{name} must be a finite number of at least 0; got {shown(value)}.")
+
+
+def check_word(name: str, value: Any, *words: str) -> None:
+    """Raise ValueError unless ``value`` is one of a few words."""
+    if not isinstance(value, str) or value not in words:
+        raise ValueError(f"{name} must be {_either(list(map(repr, words)))}; got {shown(value)}.")
+
+
+def check_one_of(name: str, value: Any, words: Iterable[str]) -> None:
+    """Raise ValueError unless ``value`` is one of the words of a list."""
+    if not isinstance(value, str) or value not in words:
+        raise ValueError(f"{name} must be one of {', '.join(words)}; got {shown(value)}.")
+
+
+def _either(said: Sequence[str]) -> str:
+    return f"{', '.join(said[:-1])} or {said[-1]}"
 
 
 def check_choice(
@@ -94,8 +118,7 @@ def check_choice(
     kind = "finite number of at least 0" if may_be_zero else "finite positive number"
     said = [*map(repr, words), f"a {kind}"]
     said += ["a sequence of such numbers"] if several else []
-    text = f"{', '.join(said[:-1])} or {said[-1]}"
-    raise ValueError(f"{name} must be {text}; got {shown(value)}.")
+    raise ValueError(f"{name} must be {_either(said)}; got {shown(value)}.")
 
 
 def check_terms(n_terms: int, n_rows: int) -> None:

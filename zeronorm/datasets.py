@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from zeronorm.checks import shown
+from zeronorm.checks import check_one_of, shown
 
 
 def make_waveform(n_samples: int = 1000, *, random_state: Any = None) -> tuple[Any, Any]:
@@ -277,10 +277,7 @@ def make_polynomial_target(
     >>> bool(((X[:, 0] > 0) == (y == 1)).all())
     True
     """
-    if target not in POLYNOMIAL_TARGETS:
-        raise ValueError(
-            f"target must be one of {', '.join(POLYNOMIAL_TARGETS)}; got {shown(target)}."
-        )
+    check_one_of("target", target, POLYNOMIAL_TARGETS)
     random = check_random_state(random_state)
     first, second = np.triu_indices(10)
     coef = random.normal(size=10 + len(first))

@@ -26,7 +26,7 @@ from zeronorm.arrays import (
     zeros,
 )
 from zeronorm.blocks import row_blocks
-from zeronorm.distances import LIMIT
+from zeronorm.distances import LIMIT, Scaling
 from zeronorm.expansion import KernelExpansion
 
 #: Numbers of a block, half a GB: rows times terms, or times features where these are more.
@@ -57,11 +57,6 @@ class DeviceExpansion(KernelExpansion):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
-
-    @property
-    def n_terms(self) -> int:
-        """Number of kernel terms."""
-        return self.expansion.n_terms
 
     @property
     def n_features(self) -> int:
@@ -124,17 +119,15 @@ class DeviceExpansion(KernelExpansion):
         kernel, vectors = self.kernel, self.expansion.vectors
         self._columns = self._centre = self._roots = None
         if kernel.name == "rbf" and self.n_terms:
-            columns = np.arange(vectors.shape[1])
+            scaling = Scaling(kernel.metric)
             if kernel.metric is not None:
-                columns = np.flatnonzero(kernel.metric)
-                self._roots = as_on(np.sqrt(np.array(kernel.metric)[columns]), self.intercept)
-            if len(columns) < vectors.shape[1]:
-                self._columns = as_on(columns, self.intercept)
-            centre = vectors[:, columns].mean(axis=0)
+                self._roots = as_on(scaling.roots, self.intercept)
+                if len(scaling.columns) < vectors.shape[1]:
+                    self._columns = as_on(scaling.columns, self.intercept)
+            vectors = scaling.take(vectors)
+            centre = vectors.mean(axis=0)
             self._centre = as_on(centre, self.intercept)
-            vectors = vectors[:, columns] - centre
-            if kernel.metric is not None:
-                vectors = vectors * np.sqrt(np.array(kernel.metric)[columns])
+            vectors = scaling.stretch(vectors - centre)
             self._offsets = as_on(kernel.gamma * np.sum(vectors**2, axis=1), self.intercept)
         self._vectors = as_on(np.ascontiguousarray(vectors), self.intercept)
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from zeronorm.arrays import as_on, cast, double, is_numpy, namespace
 from zeronorm.blocks import row_blocks
@@ -69,6 +70,31 @@ def far_centre(V: Any, sizes: np.ndarray) -> np.ndarray | None:
     ``sizes`` are the γ|v|². None for sparse vectors, which have to stay where their zeros are.
     """
     return V.mean(axis=0) if is_far(sizes) and not sparse.issparse(V) else None
+
+
+def finite_distances(X: np.ndarray, Y: np.ndarray, metric: str = "euclidean") -> np.ndarray:
+    """Distances of all pairs by differences, so that equal rows are at distance zero.
+
+    Parameters
+    ----------
+    X, Y : ndarray
+        Rows.
+    metric : {"euclidean", "sqeuclidean"}
+        Distances, or their squares.
+
+    Raises
+    ------
+    ValueError
+        If a distance overflows.
+    """
+    with np.errstate(over="ignore"):
+        found = cdist(X, Y, metric)
+    if not np.isfinite(found).all():
+        raise ValueError(
+            "The squared distances of the rows overflow; scale the features first (for example "
+            "with StandardScaler)."
+        )
+    return found
 
 
 class Scaling:

@@ -102,7 +102,7 @@ class KernelExpansion:
     @property
     def n_terms(self) -> int:
         """Number of kernel terms."""
-        return len(self.vectors)
+        return self.vectors.shape[0]
 
     @property
     def n_outputs(self) -> int:

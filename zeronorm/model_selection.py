@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from zeronorm.checks import shown
+from zeronorm.checks import check_one_of, shown
 
 
 def count_terms(estimator: Any) -> int:
@@ -92,8 +92,7 @@ RULES = ("one_se", "paired_se", "best")
 
 def check_rule(rule: Any, rules: tuple[str, ...] = RULES) -> None:
     """Raise ValueError unless this is one of the rules."""
-    if not isinstance(rule, str) or rule not in rules:
-        raise ValueError(f"rule must be one of {', '.join(rules)}; got {shown(rule)}.")
+    check_one_of("rule", rule, rules)
 
 
 def chosen(cv_results: dict[str, Any], rule: str = "one_se", score: str = "accuracy") -> int:

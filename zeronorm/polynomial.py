@@ -78,20 +78,9 @@ class SparsePolynomial:
     def __repr__(self) -> str:
         return f"SparsePolynomial({self.n_terms} terms, {self.n_outputs} outputs)"
 
-    @classmethod
-    def from_powers(
-        cls, powers: np.ndarray, coef: np.ndarray, intercept: np.ndarray
-    ) -> SparsePolynomial:
-        """Return the polynomial whose exponents are the rows of a matrix."""
-        factors = [[(int(j), int(row[j])) for j in np.flatnonzero(row)] for row in powers]
-        return cls(factors, coef, intercept)
-
+    @np.errstate(over="ignore", invalid="ignore")
     def outputs(self, X: Any) -> np.ndarray:
         """Evaluate at every row of X, shape (rows, outputs); what overflows is not finite."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self._outputs(X)
-
-    def _outputs(self, X: Any) -> np.ndarray:
         used = sorted({feature for term in self.factors for feature, _ in term})
         index_of = {feature: i for i, feature in enumerate(used)}
         columns = as_dense(float_rows(X[:, used]))  # powers of integers would wrap around

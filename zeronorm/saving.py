@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from sklearn.feature_selection import SelectorMixin
 from sklearn.frozen import FrozenEstimator
 
 from zeronorm.expansion import KernelExpansion
@@ -53,6 +52,8 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((zeronorm.load(path).predict(X) == classifier.predict(X)).all())
     True
     """
+    from sklearn.feature_selection import SelectorMixin  # brings much, which `load` does not need
+
     inner = estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
     if isinstance(inner, SelectorMixin):
         from zeronorm.feature_selection.selected import SelectedFeatures

@@ -79,7 +79,9 @@ def test_rows_of_a_large_class_are_distinct():
     assert rows[codes[rows] == 0].mean() / (2 * MANY_ROWS) == pytest.approx(0.5, abs=0.04)
 
 
-@pytest.mark.parametrize(("n_rows", "count"), [(50, 20), (50, 80), (MANY_ROWS, 1_000)])
+@pytest.mark.parametrize(
+    ("n_rows", "count"), [(50, 20), (50, 80), (MANY_ROWS, 1_000), (MANY_ROWS, MANY_ROWS // 2)]
+)
 def test_some_rows_in_random_order(n_rows, count):
     rows = shuffled_rows(n_rows, count, np.random.RandomState(0))
     assert len(np.unique(rows)) == len(rows) == min(n_rows, count)
@@ -87,6 +89,15 @@ def test_some_rows_in_random_order(n_rows, count):
     assert not np.all(np.diff(rows) > 0)
     again = shuffled_rows(n_rows, count, np.random.RandomState(0))
     np.testing.assert_array_equal(rows, again)
+
+
+def test_different_rows_are_drawn_uniformly():
+    """Every tenth of the rows as often as any other, in any place of the order."""
+    draws = [shuffled_rows(MANY_ROWS, 9_000, np.random.RandomState(seed)) for seed in range(40)]
+    for part in (slice(None), slice(-500, None)):  # the last were drawn in place of others
+        tenths = np.bincount(np.concatenate([one[part] for one in draws]) // (MANY_ROWS // 10))
+        expected = tenths.sum() / 10
+        assert np.sum((tenths - expected) ** 2 / expected) < 30  # chi squared, 9 degrees: 0.0004
 
 
 def test_codes_without_gaps_and_other_rows():

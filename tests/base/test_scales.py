@@ -21,8 +21,8 @@ from zeronorm import (
     SparseSVR,
     ZeroNormSVC,
 )
-from zeronorm.base import scales
-from zeronorm.base.scales import hint_at_scales
+from zeronorm.base import validation
+from zeronorm.base.validation import hint_at_scales
 from zeronorm.exceptions import FeatureScaleWarning
 
 QUICK = {"n_terms": 2, "max_iter": 5, "random_state": 0}
@@ -113,7 +113,7 @@ def test_a_pipeline_with_a_scaler_has_none():
 
 def test_of_many_rows_some_are_looked_at(monkeypatch):
     seen = []
-    monkeypatch.setattr(scales, "LOOKED_AT", 200)
+    monkeypatch.setattr(validation, "LOOKED_AT", 200)
 
     class Spied(np.ndarray):
         def std(self, axis):

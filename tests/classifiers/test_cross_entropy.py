@@ -5,6 +5,7 @@ A given classifier's vectors are in test_second_phase.py, many rows in test_many
 
 import itertools
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from tests.data import BINARY, cancer, contradictory, iris, moons, noisy, separable
 from tests.independent import minimum, own_objective, values_of
 from zeronorm import CrossEntropySVC, LinearProgrammingSVC, OneNormSVC
-from zeronorm.solvers.linear_programs import hinge_subsets
+from zeronorm.solvers.linear_programs import highs, hinge_subsets
 from zeronorm.solvers.linear_programs.highs import LinearProgramError
 from zeronorm.solvers.linear_programs.hinge_lp import Box, solve_one_norm
 from zeronorm.solvers.linear_programs.hinge_subsets import HingeSubsets
@@ -315,7 +316,8 @@ def test_a_failed_linear_program_is_raised_and_nothing_is_fitted(monkeypatch):
         raise LinearProgramError("HiGHS failed")
 
     model = CrossEntropySVC(random_state=0)
-    monkeypatch.setattr(hinge_subsets, "run", fail)
+    patched = SimpleNamespace(**{**vars(highs), "run": fail})
+    monkeypatch.setattr(hinge_subsets, "highs", patched)  # the programs of sets alone
     with pytest.raises(LinearProgramError, match="HiGHS failed"):
         model.fit(*moons())
     assert model.__dict__ == CrossEntropySVC(random_state=0).__dict__

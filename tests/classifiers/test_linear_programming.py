@@ -21,7 +21,7 @@ from tests.data import (
 from tests.independent import minimum
 from zeronorm import LinearProgrammingSVC, OneNormSVC
 from zeronorm.datasets import make_waveform
-from zeronorm.solvers.linear_programs import hinge_lp
+from zeronorm.solvers.linear_programs import highs, hinge_lp
 from zeronorm.solvers.linear_programs.highs import LinearProgramError
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -267,7 +267,7 @@ def test_a_failed_linear_program_leaves_the_estimator_as_it_was(Machine, monkeyp
     X, y = moons()
     fitted = Machine().fit(X, y)
     model, before = Machine(), fitted.__dict__.copy()
-    monkeypatch.setattr(hinge_lp, "run", fail)
+    monkeypatch.setattr(highs, "run", fail)
     for one in (model, fitted):
         with pytest.raises(LinearProgramError, match="HiGHS failed"):
             one.fit(X[::2], y[::2])

@@ -57,7 +57,7 @@ class Problem:
 
     def elsewhere(self, client, models, X, y, weight, device=None):
         blocks = Blocks.of(client, X, y, weight)
-        full_data = AllRows(client, blocks, len(self.training.codes), self.coding, device)
+        full_data = AllRows(blocks, len(self.training.codes), self.coding, device)
         return full_data.of_models(models, self.units, C)
 
 
@@ -151,7 +151,7 @@ def test_a_worker_holds_less_than_three_blocks(monkeypatch):
     like = TrainingSource(coding.training(np.zeros((2, wide)), classes, np.ones(2)), units)
     models = JointModels(like, setting.form, np.ones((1, 2)), np.ones(1), parameters)
     with in_process(1) as client:
-        there = AllRows(client, Blocks.of(client, X, y), 8 * n, coding).of_models(models, units, C)
+        there = AllRows(Blocks.of(client, X, y), 8 * n, coding).of_models(models, units, C)
         there.losses(np.zeros((1, 4, 1)))  # what is imported on the way is no part of it
         tracemalloc.start()
         try:

@@ -106,7 +106,11 @@ def test_models_of_the_house_several_targets_and_saving(tmp_path):
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda X, y: SVRReducer(SVC()).fit(X, y > 0), "SVC is no kernel regressor"),
+        (lambda X, y: SVRReducer(SVC()).fit(X, y > 0), "must be a regressor such as SVR; got SVC"),
+        (
+            lambda X, y: SVRReducer(FrozenEstimator(SVC().fit(X, y > 0))).fit(X),
+            "SVC is no kernel regressor",
+        ),
         (lambda X, y: OneClassReducer(FrozenEstimator(SVR().fit(X, y))).fit(X),
          "SVR is no one-class machine"),
         (lambda X, y: SVRReducer(SVR(), method="search").fit(X, y), "method must be one of"),

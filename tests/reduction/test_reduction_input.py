@@ -231,7 +231,10 @@ def test_unhappy_parameters_get_a_sentence(options, sentence):
 NO_MACHINE = {
     "forest": (lambda X, y: RandomForestClassifier(2).fit(X, y), "no fitted kernel machine"),
     "LinearSVC": (lambda X, y: LinearSVC().fit(X, y), "no fitted kernel machine"),
-    "density": (lambda X, y: SparseKernelDensity().fit(X), "no classifier|no fitted kernel"),
+    "density": (
+        lambda X, y: SparseKernelDensity().fit(X),
+        "must be a classifier such as SVC|no classifier",
+    ),
     "pipeline": (
         lambda X, y: make_pipeline(StandardScaler(), SVC()).fit(X, y),
         "Reduce that: in a pipeline, put the reducer last",

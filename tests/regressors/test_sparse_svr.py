@@ -256,3 +256,14 @@ def test_limits_of_huge_targets_are_numbers():
     model = SparseSVR(**QUICK, extrapolation=1e300).fit(X, 1e300 * y)
     assert np.isfinite([model.limits_.low, model.limits_.high]).all()
     assert np.isfinite(model.predict(X)).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("far", [1e30, 1e150])
+def test_models_that_overflow_are_not_in_the_path(far):
+    random = np.random.RandomState(0)
+    X, y = random.randn(10, 2), random.randn(10)
+    X[3, 1] = far
+    model = SparseSVR(gamma=0.3, random_state=0).fit(X, y)
+    for name in ("error", "standard_error"):
+        assert np.isfinite(model.path_[name]).all() and len(model.path_[name])

@@ -235,6 +235,17 @@ def test_a_predicted_number_has_four_digits():
     assert explain(model, [3.0]).facts["prediction"] == pytest.approx(value, rel=1e-12)
 
 
+def test_the_parts_of_a_large_number_add_up_as_they_stand_there():
+    X = np.random.RandomState(0).uniform(size=(40, 2))
+    model = SVR(kernel="linear", C=1e6).fit(X, 1e5 + X @ [3e5, -1e5])
+    text = str(explain(model, X[0], X))
+    assert "Decision value" not in text
+    digits = [line.replace("\N{THIN SPACE}", "").split() for line in text.splitlines()]
+    (value,) = (int(words[1]) for words in digits if words[:1] == ["Value:"])
+    start = next(i for i, words in enumerate(digits) if words[:2] == ["By", "column,"]) + 1
+    assert sum(int(words[0]) for words in digits[start : start + 3]) == pytest.approx(value, abs=2)
+
+
 def test_pandas_gaps_are_missing():
     case = get("mixed")
     rows = pd.DataFrame([case.rows[0]], columns=case.names)

@@ -383,6 +383,10 @@ class TestBadInput:
             ("size,answer\n1,\n2,\n", "no class at all"),
             ("answer\nno\nyes\n" * 9, "no column to predict from"),
             ("size,answer\n" + "1,no\n2,yes\n" * 9 + "3,rare\n" * 2, "Class 'rare' .* fewer rows"),
+            ("size,answer\n1,no\n2,yes\n", "than there are folds .3.; bring more of its rows, or"),
+            ("0.5,-1,no\n1,2,yes\n", "first line, which has to hold the names of the columns, is"),
+            ('size,answer\n"1,no\n2,yes\n', "line 2: .* .a quotation mark is not closed."),
+            ("id,answer\n" + "".join(f"n{i},{'ab'[i % 2]}\n" for i in range(30)), "none occurs tw"),
             (b"size,answer\n1,\xff\xfe\n\x00", "is not a text file"),
             ("size,answer\n" + "".join(f"1,n{i}\n" for i in range(101)), "too many to be classes"),
         ],
@@ -394,6 +398,14 @@ class TestBadInput:
         code, out, err = fit(path, "--out", tmp_path / "model.json")
         assert_one_sentence(code, out, err, sentence)
         assert [p.name for p in tmp_path.iterdir()] == (["bad.csv"] if content is not None else [])
+
+    def test_no_better_than_guessing(self, fit, tmp_path):
+        path = tmp_path / "d.csv"
+        path.write_text("x,answer\n" + "1,no\n1,yes\n" * 10)
+        code, out, _ = fit(path)
+        assert code == 0
+        told = "commonest class: 50.0 %. SVC and SparseSVC are no better."
+        assert told in " ".join(out.split())
 
     def test_output_folder_that_does_not_exist(self, fit, data, tmp_path):
         result = fit(data, "--out", tmp_path / "none" / "model.json")

@@ -150,7 +150,7 @@ class TestMetrics:
             roc_auc_score(y > 0, scores[:, 0])
         )
 
-    def test_a_scorer_is_larger_for_the_better(self):
+    def test_a_score_is_larger_for_the_better(self):
         from sklearn.svm import SVC
 
         rng = np.random.default_rng(0)
@@ -158,8 +158,9 @@ class TestMetrics:
         X = y[:, None] + rng.normal(size=(60, 1))
         good, bad = SVC().fit(X, y), SVC().fit(X, 1 - y)
         for name in ("accuracy", "balanced", "auc"):
-            scorer = OF_CLASSES[name].scorer()
-            assert scorer(good, X, y) > 0.6 > scorer(bad, X, y)
+            score = OF_CLASSES[name].score
+            assert score(good, X, y) > 0.6 > score(bad, X, y)
+        assert OF_CLASSES["error"].score(good, X, y) > -0.4 > OF_CLASSES["error"].score(bad, X, y)
 
 
 class TestPredict:

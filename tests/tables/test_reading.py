@@ -98,9 +98,9 @@ class TestReading:
             ("a,b\n", "has a header but no rows"),
             ("a,b\n1,2\n3\n", "line 3: 1 field where the header has 2"),
             ("a,b\n1,2\n\n3,4,5\n", "line 4: 3 fields where the header has 2"),
-            ("a,b,a\n1,2,3\n", "more than one column called 'a'"),
+            ("a,b,a\n1,2,3\n", "more than one column called 'a'; rename one"),
             (",\n1,2\n", "no column names"),
-            ('a,b\n1,2\n"3,4\n5,6\n', "line 3: not a line of a CSV file"),
+            ('a,b\n1,2\n"3,4\n5,6\n', "line 3: not a line of a CSV file .a quotation mark"),
             (b"a,b\n1,caf\xe9\n\x01\x02", "is not a text file"),
         ],
     )
@@ -142,6 +142,13 @@ class TestColumns:
         assert columns == [Column("n")]
         assert "'id' is left out: its 101 different texts (such as 'name0')" in notes[0]
         assert notes[1] == "Column 'gap' is left out: it is empty."
+
+    def test_texts_that_all_differ_are_left_out(self, table_of):
+        header, rows = "id,n\n", [f"name{i},{i}\n" for i in range(21)]
+        assert infer_columns(table_of(header + "".join(rows)))[0] == [Column("n")]
+        # Few may be categories, and so may many of which one occurs twice.
+        assert len(infer_columns(table_of(header + "".join(rows[1:])))[0]) == 2
+        assert len(infer_columns(table_of(header + "".join([*rows, rows[0]])))[0]) == 2
 
     def test_no_column_left(self, table_of):
         with pytest.raises(TableError, match="no column to predict from. Column 'gap' is left"):

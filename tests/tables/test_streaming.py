@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.tables.test_cli import assert_one_sentence, narrow_searches
-from zeronorm.tables import cli, memory, predicting, streaming
+from zeronorm.tables import cli, memory, predicting, selecting, streaming
 from zeronorm.tables.columns import MISSING_CODE, to_matrix
 from zeronorm.tables.encoding import TableEncoder
 from zeronorm.tables.large import held_back_rows
@@ -47,6 +47,7 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(streaming, "PIECE_ROWS", 150)
     monkeypatch.setattr(streaming, "BLOCK_ROWS", 90)
     monkeypatch.setattr(predicting, "PIECE_ROWS", 70)
+    monkeypatch.setattr(selecting, "PIECE_ROWS", 130)
 
 
 @pytest.fixture
@@ -283,6 +284,35 @@ class TestCommands:
         assert_one_sentence(*run("predict", model, data, "--out", late), "line 402: 2 fields")
         assert not late.exists() and not list(tmp_path.glob(".zeronorm*"))
 
+    def test_columns_selected_piece_by_piece(self, run, data, tmp_path, monkeypatch):
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        found = []
+        for name, option in (("a.csv", "--stream"), ("b.csv", "--no-stream")):
+            options = (option, "--features", 2, "--out", tmp_path / name)
+            code, out, err = run("select", data, *self.OPTIONS, *options)
+            assert code == 0
+            assert ("is read piece by piece" in err) == (option == "--stream")
+            found.append((out, (tmp_path / name).read_text()))
+        assert found[0][1] == found[1][1]
+        assert len(found[0][1].splitlines()) == N_ROWS + 1
+        names = [[line.split("│")[2].strip() for line in out.splitlines() if "│ 1" in line]
+                 for out, _ in found]  # fmt: skip
+        assert names[0] == names[1] == ["kind"]
+        assert sorted(p.name for p in tmp_path.iterdir()) == ["a.csv", "b.csv", "data.csv"]
+
+    def test_columns_are_selected_by_a_draw_of_many_rows(self, run, data, monkeypatch):
+        monkeypatch.setattr(selecting, "MOST_ROWS", 200)
+        for option in ("--stream", "--no-stream"):
+            code, out, _ = run("select", data, *self.OPTIONS, "--json", "--features", 1, option)
+            facts = json.loads(out)
+            assert code == 0 and facts["columns"] == ["kind"] and facts["rows"] == 399
+            assert facts["notes"][-1] == "Columns are selected by a draw of 200 of the 399 rows."
+
+    def test_selection_is_streamed_if_memory_is_short(self, run, data, monkeypatch):
+        monkeypatch.setattr(memory, "available_memory", lambda: 10_000)
+        code, _, err = run("select", data, *self.OPTIONS, "--features", 1)
+        assert code == 0 and "is read piece by piece" in err
+
     def test_parquet(self, run, data, tmp_path, monkeypatch):
         pytest.importorskip("pyarrow")
         from pyarrow import csv, parquet
@@ -316,7 +346,7 @@ def peak():
 
 with Source.opened({str(path)!r}) as source:
     before = peak()
-    count = sum(len(piece.rows) for piece in source.pieces(5000))
+    count = sum(piece.n_rows for piece in source.pieces(5000))
 assert count == 120_000
 print((peak() - before) / 1024)
 """

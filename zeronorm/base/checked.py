@@ -26,6 +26,10 @@ WIDE_ADVICE = (
     "little: try kernel='linear', SparseSVC, which has a linear part, or fewer features."
 )
 
+#: From so many rows on, and so many for each number of a model that was chosen on rows held out,
+#: its training rows are as good as others to judge it by.
+MANY_ROWS, ROWS_PER_NUMBER = 20_000, 10
+
 
 class ReferenceRows(Protocol):
     """Rows that a plain machine of libsvm can learn from."""
@@ -46,17 +50,19 @@ class CheckedModel(ReferenceRows, Protocol):
     weight: np.ndarray
     n_terms: int
     advice: str
-    has_converged: bool
-    is_wide: bool
+    has_converged: bool = True
+    is_wide: bool = False
 
     def predicted(self, indices: np.ndarray) -> np.ndarray:
         """Classes of training rows."""
 
     def judged_alone(self, indices: np.ndarray) -> np.ndarray:
         """Classes of training rows, each judged without the term that is the row itself."""
+        return self.predicted(indices)
 
     def held_out(self, indices: np.ndarray) -> np.ndarray | None:
         """Classes of training rows by models that had not seen them, where these are known."""
+        return None
 
     def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
         """Classes of some rows by the classifier fitted on others."""
@@ -106,8 +112,16 @@ class CheckedExpansion:
         return self._of_values(values, self.learned, indices)
 
     def held_out(self, indices: np.ndarray) -> np.ndarray | None:
-        """Classes of training rows by the models of a choice, where it has seen them all."""
-        values = self.learned.held_out
+        """Classes of training rows by the models of a choice, where it has seen them all.
+
+        A model with many rows for each number in it says the same of rows that it has not seen.
+        """
+        values, expansion = self.learned.held_out, self.learned.expansion
+        n_numbers = expansion.vectors.size + expansion.coef.size
+        n_numbers += 0 if expansion.linear is None else expansion.linear.size
+        has_many_rows = len(self.codes) >= max(MANY_ROWS, ROWS_PER_NUMBER * n_numbers)
+        if self.learned.is_judged and has_many_rows:
+            return self.predicted(indices)
         if values is None or np.isnan(values[indices]).any():
             return None
         return _codes(values[indices])
@@ -146,7 +160,7 @@ def _codes(scores: np.ndarray) -> np.ndarray:
     return DecisionRule(max(2, scores.shape[1])).codes(scores)
 
 
-class CheckedLinear:
+class CheckedLinear(CheckedModel):
     """A fitted scikit-learn classifier on features.
 
     Parameters
@@ -162,8 +176,6 @@ class CheckedLinear:
     """
 
     advice = "Take more features, a larger C, or a classifier that is not linear."
-    has_converged = True
-    is_wide = False  # its terms are features, and few
 
     def __init__(self, model: Any, X: Any, y: np.ndarray, weight: np.ndarray | None = None) -> None:
         self.model, self.X, self.y, self.given = model, X, y, weight
@@ -173,14 +185,6 @@ class CheckedLinear:
     def predicted(self, indices: np.ndarray) -> np.ndarray:
         """Classes of training rows."""
         return np.searchsorted(self.model.classes_, self.model.predict(self.X[indices]))
-
-    def judged_alone(self, indices: np.ndarray) -> np.ndarray:
-        """No row is a term."""
-        return self.predicted(indices)
-
-    def held_out(self, indices: np.ndarray) -> np.ndarray | None:
-        """Nothing was chosen by rows held out."""
-        return None
 
     def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
         """Classes of some rows by the classifier fitted on others."""

@@ -14,7 +14,7 @@ from zeronorm.base.guard import guessing_message
 from zeronorm.base.labels import check_labels, class_codes, class_weights, signed_targets
 from zeronorm.base.machine import KernelMachine, warn_of
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.training_set import Learned, TrainingRows, check_cost
+from zeronorm.base.training_set import TrainingRows, check_cost
 from zeronorm.base.validation import moved, on_device_of, validated_training
 from zeronorm.decisions import Classes
 from zeronorm.expansion import KernelExpansion
@@ -60,7 +60,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
                 fitted = CheckedExpansion(training, learned, self._with_choices(learned)._learn)
                 doubt = learned.doubt or guessing_message(type(self).__name__, fitted, classes)
             learned.expansion = on_device_of(learned.expansion, X)
-            self._store(learned, classes if is_numpy(y) else as_on(classes, y))
+            self._store_learned(learned)
+            self.classes_ = classes if is_numpy(y) else as_on(classes, y)
         warn_of(learned, doubt)
         return self
 
@@ -76,11 +77,6 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         check_cost(cost)
         targets = signed_targets(codes, len(classes))
         return TrainingRows(rows, data, codes, targets, cost, kernel), classes
-
-    def _store(self, learned: Learned, classes: np.ndarray) -> None:
-        """Set the fitted attributes."""
-        self._store_learned(learned)
-        self.classes_ = classes
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Evaluate the decision function.

@@ -9,7 +9,7 @@ numbers, 2 % at 10 000 x 20 and 8 % at 20 000 x 100 (``docs/decisions.md``).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from threading import current_thread, main_thread
 from typing import Any
@@ -24,10 +24,8 @@ FEW_NUMBERS = 2_000_000
 @contextmanager
 def fitting(estimator: Any, X: Any) -> Iterator[None]:
     """Leave an estimator as it was if the fit fails; limit the threads of a small one."""
-    with ExitStack() as stack:
-        stack.enter_context(all_or_nothing(estimator))
-        if n_numbers(X) <= FEW_NUMBERS:
-            stack.enter_context(one_thread())
+    threads = one_thread() if n_numbers(X) <= FEW_NUMBERS else nullcontext()
+    with all_or_nothing(estimator), threads:
         yield
 
 

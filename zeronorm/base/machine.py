@@ -16,10 +16,9 @@ from zeronorm.arrays import take
 from zeronorm.base.documented import Documented
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.scales import hint_at_scales
 from zeronorm.base.training_set import Learned, TrainingRows, store_expansion
-from zeronorm.base.validation import decision_values, validated
-from zeronorm.checks import check_positive
+from zeronorm.base.validation import decision_values, hint_at_scales, validated
+from zeronorm.checks import check_positive, check_stopping
 from zeronorm.decisions import check_finite
 from zeronorm.exceptions import PoorFitWarning, warn
 from zeronorm.kernels import Kernel
@@ -66,7 +65,7 @@ class KernelMachine(Documented, BaseEstimator, metaclass=ABCMeta):
 
     def _check_parameters(self) -> None:
         check_positive("C", self._unit_cost())
-        check_positive("tol", self.tol)
+        check_stopping(self)
 
     def _rows_that_count(
         self, X: Any, sample_weight: Any

@@ -8,11 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.base.training_set import ChosenTerms, gap_warning
+from zeronorm.base.training_set import ADVICE, ChosenTerms, gap_warning
+from zeronorm.solvers.evidence.search import SparseBayes
 from zeronorm.solvers.reweighting.loop import Reweighted, WeightedProblem, equal_scale
 
 #: How the records of the outputs are joined; what is not named is summed.
 JOIN: dict[str, Callable[..., np.ndarray]] = {"gap": np.max, "strength": np.min}
+
+#: What to do where rounding ended a search by evidence.
+IF_STUCK = (
+    "Rounding allows no further: take a larger gamma or smaller weights, or standardise the "
+    "features."
+)
 
 
 def join_outputs(
@@ -53,7 +60,9 @@ def join_outputs(
     )
 
 
-def join_certified(parts: Sequence[Any], tolerance: float, name: str, advice: str) -> ChosenTerms:
+def join_certified(
+    parts: Sequence[Any], tolerance: float, name: str, advice: str = ADVICE
+) -> ChosenTerms:
     """Put solutions with a certificate together; a warning if one has too large a gap."""
     return join_outputs(
         [part.coef for part in parts],
@@ -62,6 +71,45 @@ def join_certified(parts: Sequence[Any], tolerance: float, name: str, advice: st
         max(1, sum(part.steps for part in parts)),
         gap_warning(name, max(part.gap for part in parts), tolerance, advice),
     )
+
+
+def join_by_evidence(
+    estimator: Any, found: Sequence[SparseBayes], n_candidates: int, scale: np.ndarray | None = None
+) -> ChosenTerms:
+    """Put models of largest evidence together; set what a relevance vector machine says of them.
+
+    Parameters
+    ----------
+    estimator : RelevanceVectorClassifier or RelevanceVectorRegressor
+        Gets ``prior_precision_``, ``intercept_precision_`` and ``log_marginal_likelihood_``.
+    found : sequence of SparseBayes
+        What was found for each output.
+    n_candidates : int
+        Number of candidates.
+    scale : ndarray of shape (n_outputs,), optional
+        Units of the targets, in which the precisions are not.
+    """
+    scale = np.ones(len(found)) if scale is None else scale
+    weights = np.zeros((len(found), n_candidates + 1))
+    precision = np.full(weights.shape, np.inf)
+    for output, part in enumerate(found):
+        weights[output, part.indices] = part.weights
+        precision[output, part.indices] = 1.0 / (part.variance * scale[output] ** 2)
+    histories = [part.history for part in found]
+    rounds, warning = max(len(history["terms"]) for history in histories), None
+    if not all(part.is_converged for part in found):
+        is_over = rounds >= estimator.max_iter
+        warning = (
+            f"{type(estimator).__name__} stopped after {rounds} rounds with a change left that is "
+            "predicted to raise the log marginal likelihood by "
+            f"{max(part.gain for part in found):.1e} (tol={estimator.tol:g}). "
+            + ("Raise max_iter or tol." if is_over else IF_STUCK)
+        )
+    fit = join_outputs(list(weights[:, :-1]), list(weights[:, -1]), histories, rounds, warning)
+    estimator.prior_precision_ = precision[:, fit.terms]
+    estimator.intercept_precision_ = precision[:, -1]
+    estimator.log_marginal_likelihood_ = fit.objective
+    return fit
 
 
 def change_warning(

@@ -32,7 +32,6 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         """Tell scikit-learn what targets fit."""
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
-        tags.target_tags.single_output = True
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:

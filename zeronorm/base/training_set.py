@@ -25,8 +25,9 @@ ADVICE = "Standardise the features, or take a more moderate C."
 #: Share of the costs of all rows below which one of two classes is rare.
 RARE = 0.05
 
-#: Most that the costs of all rows may sum to. Solvers work with squares, times kernel values.
-LARGEST_COST = 1e100
+#: Most that the costs of all rows may sum to: solvers work with squares, times kernel values. Every
+#: cost is above the smaller number: they divide by it.
+LARGEST_COST, SMALLEST_COST = 1e100, 1e-307
 
 
 @dataclass
@@ -109,13 +110,18 @@ class TrainingProblem:
     """Training rows with the vectors that may become terms, ready for a solver.
 
     ``indices`` are those of the candidates among the rows, None where the vectors are no training
-    rows; ``values`` is the kernel matrix of rows and ``vectors``.
+    rows; ``values`` is the kernel matrix of rows and ``vectors``. ``targets``, ``cost`` and
+    ``kernel`` are those of the training rows.
     """
 
     training: TrainingRows
     indices: np.ndarray | None
     vectors: Any
     values: np.ndarray
+
+    def __post_init__(self) -> None:
+        self.targets, self.cost = self.training.targets, self.training.cost
+        self.kernel = self.training.kernel
 
     def gram(self, purpose: str) -> np.ndarray:
         """Kernel matrix of the candidates, which must be positive semidefinite for ``purpose``."""
@@ -127,24 +133,9 @@ class TrainingProblem:
         return gram
 
     @property
-    def targets(self) -> np.ndarray:
-        """Labels -1 and +1, one column per output."""
-        return self.training.targets
-
-    @property
-    def cost(self) -> np.ndarray:
-        """Cost of each row."""
-        return self.training.cost
-
-    @property
     def output_cost(self) -> np.ndarray:
         """Cost of each row's hinge in each output."""
         return self.training.output_cost
-
-    @property
-    def kernel(self) -> Kernel:
-        """The kernel function."""
-        return self.training.kernel
 
     @property
     def outputs(self) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -246,9 +237,10 @@ def own_class_factors(targets: np.ndarray) -> np.ndarray:
 
 def check_cost(cost: np.ndarray) -> None:
     """Raise ValueError unless every row has a positive cost, and solvers can add them up."""
-    if not (np.isfinite(cost).all() and cost.min() > 0):
+    if not (np.isfinite(cost).all() and cost.min() > SMALLEST_COST):
         raise ValueError(
-            "C times the weights must be positive and finite for every row that counts."
+            "C times the weights must be positive and finite for every row that counts (above "
+            f"{SMALLEST_COST:.0e})."
         )
     if not cost.sum() <= LARGEST_COST:
         raise ValueError(

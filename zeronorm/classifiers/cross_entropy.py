@@ -35,7 +35,7 @@ from zeronorm.base.training_set import (
     TrainingRows,
     gap_warning,
 )
-from zeronorm.checks import check_integer, check_share, shown
+from zeronorm.checks import check_integer, check_share, check_word
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
 from zeronorm.solvers.cross_entropy.search import Minimum, best_set
@@ -191,13 +191,11 @@ class CrossEntropySVC(SparseKernelClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not isinstance(self.signs, str) or self.signs not in ("label", "free"):
-            raise ValueError(f"signs must be 'label' or 'free'; got {shown(self.signs)}.")
+        check_word("signs", self.signs, "label", "free")
         check_integer("sample_size", self.sample_size, least=2, words=("auto",))
         check_share("elite_share", self.elite_share)
         check_share("smoothing", self.smoothing)
         check_integer("patience", self.patience, least=1)
-        check_integer("max_iter", self.max_iter, least=1)
         check_integer("verbose", self.verbose, least=0)
 
     def _signed_by_label(self) -> bool:

@@ -30,19 +30,12 @@ from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.outputs import join_certified
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import ChosenTerms, Learned, TrainingProblem
-from zeronorm.checks import (
-    check_choice,
-    check_integer,
-    check_positive,
-    is_number,
-    is_sequence,
-    shown,
-)
+from zeronorm.checks import check_choice, check_positive, check_word, is_number, is_sequence, shown
 from zeronorm.kernels import Kernel
 from zeronorm.solvers.losses import Hinge
 from zeronorm.solvers.newton.gcv import criteria, hat_matrix, working_problem
 from zeronorm.solvers.newton.smooth_hinge_lasso import SmoothHingeLasso, largest_penalty
-from zeronorm.solvers.solution import Solution
+from zeronorm.solvers.solution import History, Solution
 
 #: What "gcv" tries: λ in units of the smallest that leaves no term beside an intercept, gamma in
 #: those of "scale".
@@ -157,9 +150,7 @@ class IRWLSClassifier(SparseKernelClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_positive("delta", self.delta)
-        if not isinstance(self.criterion, str) or self.criterion not in ("gcv", "loo"):
-            raise ValueError(f"criterion must be 'gcv' or 'loo'; got {shown(self.criterion)}.")
-        check_integer("max_iter", self.max_iter, least=1)
+        check_word("criterion", self.criterion, "gcv", "loo")
         check_choice("lam", self.lam, ("gcv",))
         has_gamma = not callable(self.kernel) and self.kernel in ("rbf", "poly", "sigmoid")
         if is_choice(self.gamma):
@@ -199,10 +190,7 @@ class IRWLSClassifier(SparseKernelClassifier):
 
     def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         training = problem.training
-        path: dict[str, list[float]] = {
-            key: [] for key in ("gamma", "lam", "gcv", "loo", "trace", "terms", "gap")
-        }
-        best, least = None, np.inf
+        path, best, least = History(), None, np.inf
         for kernel in self._kernels(training.kernel):
             values = problem.values
             if kernel != training.kernel:
@@ -218,13 +206,12 @@ class IRWLSClassifier(SparseKernelClassifier):
                     "terms": float(np.any([part.coef for part in parts], axis=0).sum()),
                     "gap": max(part.gap for part in parts),
                 }
-                for key, value in found.items():
-                    path[key].append(value)
+                path.record(**found)
                 if best is None or found[self.criterion] < least:
                     best, least = (kernel, lam, parts), found[self.criterion]
         assert best is not None
         kernel, self.lam_, parts = best
-        self.gcv_path_ = {key: np.array(value) for key, value in path.items()}
+        self.gcv_path_ = path.arrays()
         advice = "Raise max_iter or tol, or take a larger lam."
         fit = join_certified(parts, self.tol, type(self).__name__, advice)
         return replace(fit, kernel=kernel)
@@ -240,17 +227,16 @@ class IRWLSClassifier(SparseKernelClassifier):
         self, parts: list[Solution], paths: list[SmoothHingeLasso], lam: float, n_rows: int
     ) -> dict[str, float]:
         """Both criteria and the trace of the hat matrix of the rows, summed over the outputs."""
-        total = {"gcv": 0.0, "loo": 0.0, "trace": 0.0}
+        found = []
         for part, path in zip(parts, paths, strict=True):
             target, cost = path.hinge.target, path.hinge.cost
             weight, _ = working_problem(part.scores, target, cost, part.dual, self.delta)
             terms = np.flatnonzero(part.coef)
             left, right = hat_matrix(path.values[:, terms], part.coef[terms], weight, lam)
             trace = float(np.einsum("ij,ji->", left[:n_rows], right[:, :n_rows]))
-            gcv, loo = criteria(part.scores[:n_rows], target[:n_rows], cost[:n_rows], trace)
-            for key, value in zip(total, (gcv, loo, trace), strict=True):
-                total[key] += value
-        return total
+            own = part.scores[:n_rows], target[:n_rows], cost[:n_rows]
+            found.append((*criteria(*own, trace), trace))
+        return dict(zip(("gcv", "loo", "trace"), np.sum(found, axis=0).tolist(), strict=True))
 
 
 def is_choice(value: Any) -> bool:

@@ -131,7 +131,6 @@ class SparseKernelFisher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kern
         super()._check_parameters()
         check_learnable(self.kernel)
         check_integer("n_terms", self.n_terms, least=1)
-        check_integer("max_iter", self.max_iter, least=1)
 
     def _learn(self, training: TrainingRows) -> Learned:
         weight = training.cost / training.cost.sum()

@@ -133,7 +133,6 @@ KernelExpansion, default="greedy"
         super()._check_parameters()
         check_integer("n_terms", self.n_terms, least=1)
         check_integer("n_init", self.n_init, least=1)
-        check_integer("max_iter", self.max_iter, least=1)
         check_learnable(self.kernel)
         if self.learn_gamma and self.kernel == "linear":
             raise ValueError("The linear kernel has no gamma to learn.")

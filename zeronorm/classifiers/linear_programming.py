@@ -130,8 +130,7 @@ class OneNormSVC(SparseKernelClassifier):
             solve_one_norm(values, hinge.target, hinge.cost, box, hinge.margin)
             for (values, hinge), box in zip(problem.hinges(), self._boxes(problem), strict=True)
         ]
-        advice = "Standardise the features, or take a more moderate C."
-        return join_certified(parts, self.tol, type(self).__name__, advice)
+        return join_certified(parts, self.tol, type(self).__name__)
 
 
 class LinearProgrammingSVC(OneNormSVC):

@@ -22,15 +22,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from zeronorm.base.outputs import join_outputs
+from zeronorm.base.outputs import join_by_evidence
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import ChosenTerms, TrainingProblem
-from zeronorm.checks import check_integer
 from zeronorm.classifiers.probabilistic import ProbabilisticClassifier
-from zeronorm.solvers.evidence.model import Basis, Logistic
-from zeronorm.solvers.evidence.search import SparseBayes, maximise_evidence
+from zeronorm.solvers.evidence.likelihoods import Logistic
+from zeronorm.solvers.evidence.model import Basis
+from zeronorm.solvers.evidence.search import maximise_evidence
 
 
 @with_parameters
@@ -135,40 +133,10 @@ class RelevanceVectorClassifier(ProbabilisticClassifier):
 
     _link = "logistic"
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_integer("max_iter", self.max_iter, least=1)
-
     def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         basis = Basis(problem.values, problem.cost)
         parts = [
             maximise_evidence(basis, Logistic(target, problem.cost), self.tol, self.max_iter)
             for target in problem.targets.T
         ]
-        weights = np.zeros((len(parts), problem.values.shape[1] + 1))
-        precision = np.full(weights.shape, np.inf)
-        for output, part in enumerate(parts):
-            weights[output, part.indices] = part.weights
-            precision[output, part.indices] = 1.0 / part.variance
-        histories = [part.history for part in parts]
-        rounds = max(len(history["terms"]) for history in histories)
-        warning = self._warning(parts, rounds)
-        fit = join_outputs(list(weights[:, :-1]), list(weights[:, -1]), histories, rounds, warning)
-        self.prior_precision_ = precision[:, fit.terms]
-        self.intercept_precision_ = precision[:, -1]
-        self.log_marginal_likelihood_ = fit.objective
-        return fit
-
-    def _warning(self, parts: list[SparseBayes], rounds: int) -> str | None:
-        if all(part.is_converged for part in parts):
-            return None
-        if_stuck = (
-            "Rounding allows no further: take a larger gamma or smaller weights, or standardise "
-            "the features."
-        )
-        return (
-            f"RelevanceVectorClassifier stopped after {rounds} rounds with a change left that is "
-            "predicted to raise the log marginal likelihood by "
-            f"{max(part.gain for part in parts):.1e} (tol={self.tol:g}). "
-            + ("Raise max_iter or tol." if rounds >= self.max_iter else if_stuck)
-        )
+        return join_by_evidence(self, parts, problem.values.shape[1])

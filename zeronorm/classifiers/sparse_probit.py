@@ -28,7 +28,6 @@ from typing import Any
 from zeronorm.base.outputs import join_reweighted
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import ChosenTerms, TrainingProblem
-from zeronorm.checks import check_integer
 from zeronorm.classifiers.probabilistic import ProbabilisticClassifier
 from zeronorm.solvers.losses import Probit
 from zeronorm.solvers.newton.probit_ridge import ProbitRidge
@@ -127,10 +126,6 @@ class SparseProbitClassifier(ProbabilisticClassifier):
     max_iter: int = 100
 
     _link = "probit"
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_integer("max_iter", self.max_iter, least=1)
 
     def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         # The probabilities of one class against the rest need the rows as they are: no factors.

@@ -89,7 +89,8 @@ class SparseSVC(LearnedMachine, KernelClassifier):
         Relative gap between the objective and its minimum over the coefficients.
     max_iter : int, default=200
         Most steps of the final fit with all the vectors, after three times as many of Adam from
-        eight terms on; by mini-batches, twelve times as many.
+        eight terms on; by mini-batches, six times as many, and three times of at most 64 terms
+        on 20 000 rows or more.
     n_init : int, default=2
         Number of starts of the final fit; the one with the lowest objective is kept.
     random_state : int, RandomState instance or None, default=None
@@ -158,14 +159,15 @@ class SparseSVC(LearnedMachine, KernelClassifier):
     Notes
     -----
     For the choices folds share at most 2 500 rows, and are judged by up to 5 000 others besides.
+    From 20 000 rows on there are no folds: models learn from a draw of 4 000, and 10 000 others,
+    in ``cv`` sets, judge them.
     With more than 4 000 rows, models of eight terms or more are learned by mini-batches of all,
     and judged by a tenth of them that is held back; a number of folds, ``rule``, ``n_init`` and
     ``n_jobs`` do not count then, splits that are given do. The final coefficients are solved on
     all rows.
-    On ten development sets (400 rows, two splits) the mean test error of free vectors was 20.5 %,
-    of those inside 20.9 %, and of rows 21.9 %, with ten terms on average; with eight terms 23.2,
-    23.5 and 25.1 %. Rows cost most where boundaries are wiggly. By mini-batches models are compared
-    with free vectors, and the one that is kept goes to rows.
+    Vectors inside the range of the rows cost hardly any error, vectors that are rows most where
+    boundaries are wiggly (docs/decisions.md has what was measured). By mini-batches models are
+    compared with free vectors, and the one that is kept goes to rows.
     Features should be on one scale (for example by ``StandardScaler``), as for any such kernel.
     Probabilities come from the rows that the choice was judged by; where nothing is chosen,
     :class:`~sklearn.calibration.CalibratedClassifierCV` makes them.

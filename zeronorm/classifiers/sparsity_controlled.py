@@ -17,7 +17,7 @@ from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.outputs import join_certified
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import ChosenTerms, TrainingProblem
-from zeronorm.checks import check_integer, check_positive
+from zeronorm.checks import check_positive
 from zeronorm.solvers.newton.hinge_lasso import HingeLasso
 
 
@@ -110,7 +110,6 @@ class SparsityControlledSVC(SparseKernelClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_positive("lam", self.lam)
-        check_integer("max_iter", self.max_iter, least=1)
 
     def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         gram = problem.gram("SparsityControlledSVC")

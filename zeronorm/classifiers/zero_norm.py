@@ -31,7 +31,7 @@ from zeronorm.base.outputs import join_certified, join_reweighted, share_terms
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.sampling import stratified_rows
 from zeronorm.base.training_set import ChosenTerms, TrainingProblem
-from zeronorm.checks import check_integer, check_not_negative, shown
+from zeronorm.checks import check_not_negative, check_word, shown
 from zeronorm.solvers.linear_programs.hinge_lp import HingeLP, solve_largest_coefficient
 from zeronorm.solvers.reweighting.loop import Penalty, reweight
 from zeronorm.solvers.reweighting.weighted_hinge import HingeRidge
@@ -163,9 +163,7 @@ class ZeroNormSVC(SparseKernelClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_integer("max_iter", self.max_iter, least=1)
-        if not isinstance(self.variant, str) or self.variant not in ("A", "B", "W"):
-            raise ValueError(f"variant must be 'A', 'B' or 'W'; got {shown(self.variant)}.")
+        check_word("variant", self.variant, "A", "B", "W")
         if self.p != np.inf:
             check_not_negative("p", self.p)
             largest = 2 if self.variant == "A" else 1

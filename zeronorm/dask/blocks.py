@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,7 +71,7 @@ def _beside(name: str, part: Any, X: Any) -> Any:
     if is_array(part) and part.ndim == 2 and part.numblocks[1] > 1:
         part = part.rechunk({1: -1})
     lengths = _lengths(part), _lengths(X)
-    if all(map(_are_known, lengths)):
+    if not any(math.isnan(length) for both in lengths for length in both):
         if sum(lengths[0]) != sum(lengths[1]):
             raise ValueError(
                 f"{name} has {sum(lengths[0])} rows, and X has {sum(lengths[1])}; they must be as "
@@ -91,19 +91,16 @@ def _lengths(part: Any) -> tuple[float, ...]:
     return part.chunks[0] if is_array(part) else (math.nan,) * part.npartitions
 
 
-def _are_known(lengths: tuple[float, ...]) -> bool:
-    return not any(math.isnan(length) for length in lengths)
-
-
 @dataclass(frozen=True)
 class Blocks:
     """Blocks of X, y and perhaps weights, which are cut at the same rows.
 
-    ``recipes`` has one for each block; ``names`` are those of the features.
+    ``client`` has the workers, ``recipes`` has one for each block, ``names`` are those of the
+    features.
     """
 
+    client: Client
     recipes: list[Recipe]
-    n_features: int
     names: np.ndarray | None
 
     @classmethod
@@ -116,21 +113,22 @@ class Blocks:
         names = None
         if is_frame(X) and all(isinstance(name, str) for name in X.columns):
             names = np.asarray(X.columns, dtype=object)
-        return cls(_recipes(client, collections), X.shape[1], names)
+        return cls(client, _recipes(client, collections), names)
 
     def __len__(self) -> int:
         return len(self.recipes)
 
-    def calls(
-        self, function: Callable[..., Any], *shared: Any, of: Iterable[int] | None = None
-    ) -> Iterator[tuple[Any, ...]]:
-        """Yield a call for each block (or of some): the function of what is shared, and the block.
+    def call(self, index: int, function: Callable[..., Any], *shared: Any) -> tuple[Any, ...]:
+        """Return the call of a function of what is shared, and a block.
 
         The function takes the number of the block, X, y and perhaps weights at the end.
         """
-        for index in range(len(self)) if of is None else of:
-            recipe = self.recipes[index]
-            yield _on_block, function, list(shared), index, recipe, recipe.futures
+        recipe = self.recipes[index]
+        return _on_block, function, list(shared), index, recipe, recipe.futures
+
+    def calls(self, function: Callable[..., Any], *shared: Any) -> Iterator[tuple[Any, ...]]:
+        """Return a call for each block, see :meth:`call`."""
+        return (self.call(index, function, *shared) for index in range(len(self)))
 
 
 def _on_block(

@@ -18,6 +18,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from zeronorm.arrays import DOUBLE
 from zeronorm.base.fitting import all_or_nothing
 from zeronorm.base.training_set import Learned
 from zeronorm.checks import check_integer, is_integer
@@ -67,9 +68,8 @@ class OnDask(LearnedMachine):
         with all_or_nothing(self):
             self._check_parameters()
             check_integer("sample_rows", self.sample_rows, least=FEWEST_ROWS)
-            client = self._connected()
-            blocks = Blocks.of(client, X, y, sample_weight)
-            facts = find_facts(client, blocks, self._target)
+            blocks = Blocks.of(self._connected(), X, y, sample_weight)
+            facts = find_facts(blocks, self._target)
             has_all = facts.n_rows <= self.sample_rows
             if not has_all and not (is_integer(self.cv) or hasattr(self.cv, "split")):
                 raise ValueError(
@@ -77,11 +77,11 @@ class OnDask(LearnedMachine):
                     f"{self.sample_rows} of the {facts.n_rows} rows: give a number of folds."
                 )
             random = check_random_state(self.random_state)
-            sample = take_sample(client, blocks, self._target, facts, self.sample_rows, random)
+            drawn = take_sample(blocks, self._target, facts, self.sample_rows, random)
+            rows, labels, weight = drawn
             if not has_all:
-                self._source = client, blocks, facts
-            weight = None if has_all and sample_weight is None else sample.weight
-            super().fit(sample.X, sample.y, weight)
+                self._source = blocks, facts
+            super().fit(rows, labels, None if has_all and sample_weight is None else weight)
             if blocks.names is not None:
                 self.feature_names_in_ = blocks.names
         return self
@@ -89,10 +89,10 @@ class OnDask(LearnedMachine):
     def _training_rows(self, X: Any, y: np.ndarray, sample_weight: Any) -> Any:
         found = super()._training_rows(X, y, sample_weight)
         if "_source" in self.__dict__:
-            client, blocks, facts = self.__dict__.pop("_source")
+            blocks, facts = self.__dict__.pop("_source")
             training = found[0] if isinstance(found, tuple) else found
             coding = self._coding(found, facts)
-            training.full_data = AllRows(client, blocks, facts.n_rows, coding, self.device)
+            training.full_data = AllRows(blocks, facts.n_rows, coding, self.device)
         return found
 
     def _store_learned(self, learned: Learned) -> None:
@@ -179,8 +179,14 @@ class OnDask(LearnedMachine):
         """Return everything but the client, which is no part of a model."""
         return {**super().__getstate__(), "client": None}
 
+    def _is_lazy(self, X: Any) -> bool:
+        """Whether a fitted model will speak of rows block by block."""
+        if is_collection(X):
+            check_is_fitted(self, "expansion_")
+        return is_collection(X)
+
     def _lazily(
-        self, X: Any, method: str, shape: tuple[int, ...], dtype: Any, **options: Any
+        self, X: Any, method: str, shape: tuple[int, ...], dtype: Any = DOUBLE, **options: Any
     ) -> Any:
         """Return a Dask array of what the model will say of each block, rows x ``shape``."""
         X = check_rows(X)

@@ -8,10 +8,9 @@ are cut. Its cost is rescaled to all rows. The coefficients are solved on every 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from distributed import Client
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.random import sample_without_replacement
@@ -25,21 +24,11 @@ from zeronorm.dask.passes import summed
 from zeronorm.kernels import Kernel
 
 
-class Target(Protocol):
-    """What is learned of a row: its class, or numbers."""
-
-    def plain(self, index: int, y: Any, n_rows: int) -> np.ndarray:
-        """Return the targets of a block, checked."""
-
-    def groups(self, y: np.ndarray) -> np.ndarray:
-        """Return what a sample has to have of: labels of the rows, or zeros."""
-
-
 class Labels:
     """Class labels of any type."""
 
     def plain(self, index: int, y: Any, n_rows: int) -> np.ndarray:
-        """Return the labels of a block."""
+        """Return the labels of a block, checked."""
         labels = np.asarray(y)
         if labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels[:, 0]
@@ -52,7 +41,7 @@ class Labels:
         return labels
 
     def groups(self, y: np.ndarray) -> np.ndarray:
-        """Return the labels."""
+        """Return what a sample has to have of: the labels."""
         return y
 
 
@@ -60,7 +49,7 @@ class Numbers:
     """Numbers, of one target or several."""
 
     def plain(self, index: int, y: Any, n_rows: int) -> np.ndarray:
-        """Return the numbers of a block."""
+        """Return the numbers of a block, checked."""
         check_shape(index, "y", np.shape(y), n_rows, has_columns=True)
         try:
             return numeric_targets(np.asarray(y)) if n_rows else np.asarray(y, dtype=float)
@@ -70,6 +59,10 @@ class Numbers:
     def groups(self, y: np.ndarray) -> np.ndarray:
         """Return zeros: there are no classes."""
         return np.zeros(len(y), dtype=int)
+
+
+#: What is learned of a row.
+Target = Labels | Numbers
 
 
 @dataclass(frozen=True)
@@ -86,9 +79,9 @@ class Facts:
         return int(self.counts.sum())
 
 
-def find_facts(client: Client, blocks: Blocks, target: Target) -> Facts:
+def find_facts(blocks: Blocks, target: Target) -> Facts:
     """Look at every row once; ValueError, in a sentence, if one cannot be learned from."""
-    found = summed(client, blocks.calls(_block_facts, target), _joined)
+    found = summed(blocks.client, blocks.calls(_block_facts, target), _joined)
     groups = np.unique(np.concatenate([labels for _, labels, _, _ in found]))
     counts = np.zeros((len(blocks), len(groups)), dtype=np.int64)
     totals = np.zeros(len(groups))
@@ -114,38 +107,27 @@ def _joined(parts: list[list[Any]]) -> list[Any]:
     return [entry for part in parts for entry in part]
 
 
-@dataclass
-class Sample:
-    """Rows with labels and weights; the weights of a class sum to those of all its rows."""
-
-    X: Any
-    y: np.ndarray
-    weight: np.ndarray
-
-
 def take_sample(
-    client: Client,
-    blocks: Blocks,
-    target: Target,
-    facts: Facts,
-    count: int,
-    random: np.random.RandomState,
-) -> Sample:
-    """Draw rows across all blocks, or take all, in their order, if they are no more than that."""
+    blocks: Blocks, target: Target, facts: Facts, count: int, random: np.random.RandomState
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Draw rows across all blocks, or take all, in their order, if they are no more than that.
+
+    Returns
+    -------
+    tuple
+        The rows, their labels and weights; the weights of a class sum to those of all its rows.
+    """
     wanted = _draw(facts, count, random)
-    calls = (
-        call
-        for index in sorted(wanted)
-        for call in blocks.calls(_block_sample, target, facts.groups, wanted[index], of=[index])
-    )
-    parts = summed(client, calls, _joined)
+    shared = _block_sample, target, facts.groups
+    calls = (blocks.call(index, *shared, wanted[index]) for index in sorted(wanted))
+    parts = summed(blocks.client, calls, _joined)
     X, y, weight = zip(*parts, strict=True)
     stack = sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.concatenate(X)
     labels, weights = np.concatenate(y), np.concatenate(weight)
     if len(labels) < facts.n_rows:
         codes = np.searchsorted(facts.groups, target.groups(labels))
         weights = weights / np.bincount(codes, weights=weights)[codes] * facts.totals[codes]
-    return Sample(stack, labels, weights)
+    return stack, labels, weights
 
 
 def _draw(facts: Facts, count: int, random: np.random.RandomState) -> dict[int, list[np.ndarray]]:
@@ -190,14 +172,12 @@ def _block_sample(
 
 
 @dataclass(frozen=True)
-class ClassRows:
+class ClassRows(Labels):
     """How rows with labels become training rows."""
 
     kernel: Kernel
     classes: np.ndarray
     class_weight: np.ndarray
-
-    target = Labels()
 
     def training(self, data: Any, y: np.ndarray, weight: np.ndarray) -> TrainingRows:
         """Return training rows of unit cost."""
@@ -208,13 +188,11 @@ class ClassRows:
 
 
 @dataclass(frozen=True)
-class NumberRows:
+class NumberRows(Numbers):
     """How rows with numbers become training rows."""
 
     kernel: Kernel
     units: TargetUnits | None = None
-
-    target = Numbers()
 
     def training(self, data: Any, y: np.ndarray, weight: np.ndarray) -> NumericRows:
         """Return training rows of unit cost."""

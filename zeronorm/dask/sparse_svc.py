@@ -6,12 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from zeronorm.base.labels import class_weights
 from zeronorm.base.parameters import with_parameters
 from zeronorm.classifiers.sparse_svc import SparseSVC
-from zeronorm.dask.blocks import is_collection
 from zeronorm.dask.machine import OnDask
 from zeronorm.dask.rows import ClassRows, Facts, Labels, Target
 
@@ -102,9 +100,8 @@ class DaskSparseSVC(OnDask, SparseSVC):
         Dask array of shape (n_samples,)
             Class labels, not yet computed; an ndarray of rows in memory.
         """
-        if not is_collection(X):
+        if not self._is_lazy(X):
             return super().predict(X)
-        check_is_fitted(self, "expansion_")
         return self._lazily(X, "predict", (), self.classes_.dtype)
 
     def decision_function(self, X: Any) -> Any:
@@ -120,11 +117,10 @@ class DaskSparseSVC(OnDask, SparseSVC):
         Dask array of shape (n_samples,) or (n_samples, n_classes)
             Decision values, not yet computed.
         """
-        if not is_collection(X):
+        if not self._is_lazy(X):
             return super().decision_function(X)
-        check_is_fitted(self, "expansion_")
         shape = () if len(self.classes_) == 2 else (len(self.classes_),)
-        return self._lazily(X, "decision_function", shape, np.dtype(float))
+        return self._lazily(X, "decision_function", shape)
 
     @available_if(lambda self: self._has_probabilities())
     def predict_proba(self, X: Any) -> Any:
@@ -148,7 +144,6 @@ class DaskSparseSVC(OnDask, SparseSVC):
         return self._probabilities(X, "predict_log_proba")
 
     def _probabilities(self, X: Any, method: str) -> Any:
-        if not is_collection(X):
+        if not self._is_lazy(X):
             return getattr(super(), method)(X)
-        check_is_fitted(self, "expansion_")
-        return self._lazily(X, method, (len(self.classes_),), np.dtype(float))
+        return self._lazily(X, method, (len(self.classes_),))

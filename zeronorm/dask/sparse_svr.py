@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from zeronorm.base.parameters import with_parameters
-from zeronorm.dask.blocks import is_collection
 from zeronorm.dask.machine import OnDask
 from zeronorm.dask.rows import Facts, NumberRows, Numbers, Target
 from zeronorm.regressors.sparse_svr import SparseSVR
@@ -96,15 +94,14 @@ class DaskSparseSVR(OnDask, SparseSVR):
         interval : Dask array of shape (n_samples, 2) or (n_samples, n_targets, 2)
             Lower and upper end, if ``return_interval`` is given.
         """
-        if not is_collection(X):
+        if not self._is_lazy(X):
             return super().predict(X, return_interval)
-        check_is_fitted(self, "expansion_")
         n_targets = len(self.intercept_)
         shape = () if n_targets == 1 else (n_targets,)
-        values = self._lazily(X, "predict", shape, np.dtype(float))
+        values = self._lazily(X, "predict", shape)
         if return_interval is None:
             return values
         # A wrong probability is said now, not by a worker.
         self.to_local().predict(np.zeros((1, self.n_features_in_)), return_interval)
         options = {"return_interval": return_interval}
-        return values, self._lazily(X, "predict", (*shape, 2), np.dtype(float), **options)
+        return values, self._lazily(X, "predict", (*shape, 2), **options)

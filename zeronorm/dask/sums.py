@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from distributed import Client
 
 from zeronorm.arrays import as_on, to_numpy
 from zeronorm.base.targets import TargetUnits
@@ -30,7 +29,6 @@ class AllRows:
     Workers bring their blocks to ``device``, if there is one.
     """
 
-    client: Client
     blocks: Blocks
     n_rows: int
     coding: Any
@@ -57,7 +55,7 @@ class AllRows:
             self.coding,
             self.device,
         )
-        return DaskSums(self.client, self.blocks, problem)
+        return DaskSums(self.blocks, problem)
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ class BlockProblem:
         """Return the problem on a block; None if no row of it counts."""
         data = plain_rows(index, X)
         n_rows = data.shape[0]
-        weight, y = plain_weights(index, weight, n_rows), self.coding.target.plain(index, y, n_rows)
+        weight, y = plain_weights(index, weight, n_rows), self.coding.plain(index, y, n_rows)
         counts = weight > 0
         if not counts.any():
             return None
@@ -101,17 +99,15 @@ class DaskSums:
 
     Parameters
     ----------
-    client : Client
-        The cluster.
     blocks : Blocks
         The rows.
     problem : BlockProblem
         The model.
     """
 
-    def __init__(self, client: Client, blocks: Blocks, problem: BlockProblem) -> None:
-        self.client, self.blocks = client, blocks
-        self.problem = sent(client, problem)
+    def __init__(self, blocks: Blocks, problem: BlockProblem) -> None:
+        self.client, self.blocks = blocks.client, blocks
+        self.problem = sent(self.client, problem)
 
     def losses(self, point: Any) -> Any:
         """Loss of each output (models, outputs) at weights and intercepts."""

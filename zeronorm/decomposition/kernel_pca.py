@@ -149,7 +149,6 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelM
         super()._check_parameters()
         check_learnable(self.kernel)
         check_integer("n_components", self.n_components, least=1)
-        check_integer("max_iter", self.max_iter, least=1)
         check_integer("n_terms", self.n_terms, least=1, words=("auto",))
 
     def fit(self, X: Any, y: Any = None) -> Any:

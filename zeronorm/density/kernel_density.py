@@ -28,7 +28,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -40,9 +39,10 @@ from zeronorm.base.fitting import fitting
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.outputs import change_warning
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.scales import hint_at_scales
-from zeronorm.checks import check_integer, check_positive, is_number, shown
+from zeronorm.base.validation import hint_at_scales
+from zeronorm.checks import check_integer, check_positive, check_stopping, is_number, shown
 from zeronorm.decisions import Density
+from zeronorm.distances import finite_distances
 from zeronorm.exceptions import warn
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
@@ -205,8 +205,7 @@ class SparseKernelDensity(DensityMixin, Documented, BaseEstimator):
                 "likelihood is rounding beside the number of terms, and one term is left; above, "
                 "the number of terms is nothing beside the likelihood."
             )
-        check_positive("tol", self.tol)
-        check_integer("max_iter", self.max_iter, least=1)
+        check_stopping(self)
         check_candidates(self.candidates)
 
     def _fit(self, X: np.ndarray, weight: np.ndarray) -> Reweighted:
@@ -226,13 +225,7 @@ class SparseKernelDensity(DensityMixin, Documented, BaseEstimator):
         if len(rows) > most:
             random = check_random_state(self.random_state)
             indices = np.sort(random.choice(len(rows), size=most, replace=False))
-        with np.errstate(over="ignore"):
-            squared = cdist(rows, rows[indices], "sqeuclidean")
-        if not np.isfinite(squared).all():
-            raise ValueError(
-                "The squared distances of the rows overflow; scale the features first (for "
-                "example with StandardScaler)."
-            )
+        squared = finite_distances(rows, rows[indices], "sqeuclidean")
         data = KernelMixture(squared, mass, indices, rows.shape[1])
         bandwidth = self._resolve_bandwidth(data, rows)
         result = data.fit(bandwidth, self.C, self.tol, self.max_iter)

@@ -9,40 +9,40 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from zeronorm.export import c_code as code
 from zeronorm.export.c_decision import decision_parts
-from zeronorm.export.c_form import Arrays, Form, comment_text
+from zeronorm.export.c_form import Header, comment_text
 from zeronorm.export.c_function import feature_parts, output_parts
 from zeronorm.export.description import Description, Lookup
-from zeronorm.export.measured import feature_sizes, measured_error
 from zeronorm.export.quantised import Quantised, quantised
 from zeronorm.export.reading import describe
 from zeronorm.export.text import made_by, write_folder, written
+from zeronorm.tables.columns import to_matrix
+from zeronorm.tables.model import TableModel
+from zeronorm.tables.table import Table
 
 
-def header(
-    description: Description, form: Form, error: str = "not measured", box: Any = None
-) -> str:
+def header_text(description: Description, header: Header, error: str, box: Any) -> str:
     """Return the header of a described model."""
-    if description.kind == "density" and form.own_exp:
+    if description.kind == "density" and header.own_exp:
         raise ValueError("A density needs a logarithm too: take own_exp=False.")
     description = numbers_first(description)
-    rounded = quantised(description, box) if form.precision == "int16" else None
-    arrays = Arrays(form)
+    rounded = quantised(description, box) if header.precision == "int16" else None
     body = [
-        *_exp(form, arrays),
-        *feature_parts(description, form, arrays),
-        *output_parts(description, form, arrays, rounded),
-        *decision_parts(description, form, arrays),
+        *_exp(header),
+        *feature_parts(description, header),
+        *output_parts(description, header, rounded),
+        *decision_parts(description, header),
     ]
-    guard = f"ZERONORM_{form.name.upper()}_H"
-    rest = "\n".join([code.FLASH, _sizes(description, form), *arrays.texts, *body])
+    guard = f"ZERONORM_{header.name.upper()}_H"
+    rest = "\n".join([code.FLASH, _sizes(description, header), *header.texts, *body])
     # A compiler for chips may come without it.
     spoken = re.sub(r'/\*.*?\*/|".*?"', "", rest, flags=re.DOTALL)
     needs_maths = re.search(r"\b(NAN|INFINITY|(exp|tanh|log)f?)\b", spoken)
     parts = [
-        _comment(description, form, arrays, rounded, error),
+        _comment(description, header, rounded, error),
         f"#ifndef {guard}\n#define {guard}\n",
         ("#include <math.h>\n" if needs_maths else "") + "#include <stdint.h>\n",
         rest,
@@ -53,32 +53,21 @@ def header(
 
 def numbers_first(description: Description) -> Description:
     """Return the same model with lookups after the numbers, so that each kind is one loop."""
-    order = sorted(
-        range(len(description.features)),
-        key=lambda i: isinstance(description.features[i], Lookup),
-    )
-    index = {old: new for new, old in enumerate(order)}
-    f = description.function
-    function = replace(
-        f,
-        vectors=f.vectors[:, order],
-        linear=None if f.linear is None else f.linear[order],
-        widths=None if f.widths is None else f.widths[order],
-        factors=tuple(tuple((index[i], p) for i, p in term) for term in f.factors),
-    )
-    features = tuple(description.features[i] for i in order)
-    return replace(description, features=features, function=function)
+    features = description.features
+    order = sorted(range(len(features)), key=lambda i: isinstance(features[i], Lookup))
+    function = description.function.with_features(order)
+    return replace(description, features=tuple(features[i] for i in order), function=function)
 
 
 def _comment(
-    description: Description, form: Form, arrays: Arrays, rounded: Quantised | None, error: str
+    description: Description, header: Header, rounded: Quantised | None, error: str
 ) -> str:
     lines = [
         made_by(description),
         "",
-        f"numbers:   {form.precision}" + (", exp of its own" if form.own_exp else ""),
-        f"flash:     {arrays.n_bytes} bytes of constants, and the code",
-        f"RAM:       no static bytes; at most {_stack(description, form)} bytes of arrays on the "
+        f"numbers:   {header.precision}" + (", exp of its own" if header.own_exp else ""),
+        f"flash:     {header.n_bytes} bytes of constants, and the code",
+        f"RAM:       no static bytes; at most {_stack(description, header)} bytes of arrays on the "
         "stack",
         f"error:     {error}",
     ]
@@ -90,15 +79,15 @@ def _comment(
         ]
     lines += ["", "Inputs, NaN where one is missing:"]
     for index, column in enumerate(description.columns):
-        text = f", {form.name}_level({index}, text)" if column.is_text else ""
+        text = f", {header.name}_level({index}, text)" if column.is_text else ""
         lines.append(f"x[{index}]: {comment_text(column.name)}{text}")
     return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in lines) + " */\n"
 
 
-def _stack(description: Description, form: Form) -> int:
-    size = 8 if form.real == "double" else 4
+def _stack(description: Description, header: Header) -> int:
+    size = 8 if header.real == "double" else 4
     features = 0 if description.is_plain else size * len(description.features)
-    if form.precision == "int16" and description.function.kind == "rbf":
+    if header.precision == "int16" and description.function.kind == "rbf":
         features += 2 * len(description.features) + 4 * description.function.n_outputs
     outputs = size * description.function.n_outputs
     scores = description.n_scores if description.votes else 0
@@ -107,7 +96,7 @@ def _stack(description: Description, form: Form) -> int:
     return features + outputs + size * scores
 
 
-def _sizes(description: Description, form: Form) -> str:
+def _sizes(description: Description, header: Header) -> str:
     sizes = {
         "INPUTS": len(description.columns),
         "FEATURES": len(description.features),
@@ -118,34 +107,34 @@ def _sizes(description: Description, form: Form) -> str:
     if description.is_classifier or description.votes:
         sizes["CLASSES"] = len(description.labels) or description.n_scores
     lines = [f"#define MODEL_{key} {value}\n" for key, value in sizes.items()]
-    return form.named("".join(lines))
+    return header.named("".join(lines))
 
 
-def _exp(form: Form, arrays: Arrays) -> list[str]:
-    if not form.own_exp:
+def _exp(header: Header) -> list[str]:
+    if not header.own_exp:
         return []
-    is_double = form.real == "double"
+    is_double = header.real == "double"
     # log 2 to 32 (of float: 10) binary digits, and the rest.
     digits = 32 if is_double else 10
     high = np.round(np.log(2.0) * 2**digits) / 2**digits
     low = float(np.longdouble("0.693147180559945309417232121458") - np.longdouble(high))
     # Taylor's: |r| is at most half of log 2, so that what is left out is below rounding.
     powers = [1.0 / math.factorial(n) for n in range(14 if is_double else 8)]
-    arrays.add("powers", powers)
+    header.add("powers", powers)
     return [
-        form.named(
+        header.named(
             code.EXP,
             ACCURACY="3e-16" if is_double else "2e-7",
-            LEAST=form.number(-708.0 if is_double else -87.0),
-            MOST=form.number(709.0 if is_double else 88.0),
+            LEAST=header.number(-708.0 if is_double else -87.0),
+            MOST=header.number(709.0 if is_double else 88.0),
             BITS="uint64_t" if is_double else "uint32_t",
             BIAS="1023" if is_double else "127",
             DIGITS="52" if is_double else "23",
-            INVERSE=form.number(1.0 / np.log(2.0)),
-            HIGH=form.number(high),
-            LOW=form.number(low),
-            ZERO=form.number(0.0),
-            HALF=form.number(0.5),
+            INVERSE=header.number(1.0 / np.log(2.0)),
+            HIGH=header.number(high),
+            LOW=header.number(low),
+            ZERO=header.number(0.0),
+            HALF=header.number(0.5),
             DEGREE=str(len(powers) - 1),
         )
     ]
@@ -218,18 +207,72 @@ def to_c(
                 "arduino=True writes a folder, path=..., and its name is what names begin with."
             )
         name = os.path.basename(os.path.abspath(path))
-    form = Form(name or "model", precision, own_exp)
+    header = Header(name or "model", precision, own_exp)
     description = describe(model)
     box = None if X is None else feature_sizes(model, description, X)
-    text = header(description, form, measured_error(model, description, X, y), box)
+    text = header_text(description, header, measured_error(model, description, X, y), box)
     if arduino:
         assert path is not None
-        write_folder(path, {f"{name}.h": text, f"{name}.ino": sketch(description, form)})
+        write_folder(path, {f"{name}.h": text, f"{name}.ino": sketch(description, header)})
         return text
     return written(text, path)
 
 
-def sketch(description: Description, form: Form) -> str:
+def measured_error(model: Any, description: Description, X: Any, y: Any) -> str:
+    """Return the error on these rows in words; it says so if there are none.
+
+    Parameters
+    ----------
+    model : fitted model
+        What predicts.
+    description : Description
+        What it is.
+    X, y : array-like, or a Table and its answers, or None
+        The rows.
+    """
+    if y is None:
+        return "not measured: no rows with known answers were given"
+    if X is None:
+        raise ValueError("y was given without X: the error is measured on rows and their answers.")
+    if not hasattr(model, "predict"):
+        raise ValueError(f"{type(model).__name__} predicts nothing, so y has no use.")
+    predicted, known = np.asarray(model.predict(X)), np.asarray(y)
+    if predicted.shape != known.shape:
+        raise ValueError(
+            f"y has shape {known.shape}; for these rows the model has answers of shape "
+            f"{predicted.shape}."
+        )
+    if description.kind == "number":
+        root = float(np.sqrt(np.mean((predicted - known) ** 2)))
+        return f"{root:.3g} (root of the mean square) on the {len(known)} rows given"
+    return f"{100 * float(np.mean(predicted != known)):.1f} % of the {len(known)} rows given"
+
+
+def feature_sizes(model: Any, description: Description, X: Any) -> np.ndarray:
+    """Return the largest size of each feature on these rows."""
+    if isinstance(model, TableModel) and isinstance(X, Table):
+        X = to_matrix(X, model.encoder.columns)
+    rows = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=object)
+    if rows.ndim != 2 or rows.shape[1] != len(description.columns) or not len(rows):
+        raise ValueError(
+            f"X has shape {rows.shape}; it must have rows, and {len(description.columns)} columns."
+        )
+    sizes = []
+    for feature in description.features:
+        if isinstance(feature, Lookup):
+            known = np.array([*feature.values, feature.missing, feature.unknown])
+            sizes.append(np.nanmax(np.abs(known), initial=0.0))
+            continue
+        column = rows[:, feature.column].astype(np.float64)
+        column = np.where(
+            np.isnan(column), np.nan if feature.fill is None else feature.fill, column
+        )
+        values = (np.clip(column, feature.low, feature.high) - feature.centre) * feature.factor
+        sizes.append(np.nanmax(np.abs(values), initial=0.0))
+    return np.array(sizes)
+
+
+def sketch(description: Description, header: Header) -> str:
     """Return an Arduino sketch that prints what the model says of a row of zeros."""
     lines = "    real values[MODEL_SCORES];\n    model_decision(x, values);\n"
     lines += "    Serial.println(values[0]);\n"
@@ -238,5 +281,5 @@ def sketch(description: Description, form: Form) -> str:
         lines += '    Serial.println(label ? label : "?");\n'
     elif description.kind in ("number", "one-class") and description.function.n_outputs == 1:
         lines = "    Serial.println(model_predict(x));\n"
-    text = code.SKETCH.replace("PRINT", lines).replace("model.h", f"{form.name}.h")
-    return form.named(text.replace("MODEL:", f"{form.name}:"))
+    text = code.SKETCH.replace("PRINT", lines).replace("model.h", f"{header.name}.h")
+    return header.named(text.replace("MODEL:", f"{header.name}:"))

@@ -49,7 +49,7 @@ LEVEL = """\
 static inline real model_level(int column, const char *text)
 {
     const char *const *levels = 0;
-    int count = 0, is_missing_level, is_stripped = 0, length = 0, known = 0, place, i;
+    int count = 0, is_stripped = 0, length = 0, known = 0, place, i;
     if (text == 0) {
         return (real)NAN;
     }
@@ -57,10 +57,8 @@ static inline real model_level(int column, const char *text)
 SWITCH    default:
         return (real)NAN;
     }
-    if (is_stripped) {
-        while (*text == ' ' || *text == '\\t') {
-            text++;
-        }
+    while (is_stripped && (*text == ' ' || *text == '\\t')) {
+        text++;
     }
     while (text[length] != 0) {
         length++;
@@ -69,11 +67,10 @@ SWITCH    default:
         length--;
     }
     for (place = 0; place < count; place++) {
-        is_missing_level = place >= known;
         for (i = 0; i < length && levels[place][i] == text[i] && levels[place][i] != 0; i++) {
         }
         if (i == length && levels[place][i] == 0) {
-            return is_missing_level ? (real)NAN : (real)place;
+            return place < known ? (real)place : (real)NAN;
         }
     }
     return (real)-1;

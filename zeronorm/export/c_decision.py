@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 
 from zeronorm.export import c_decision_code as code
-from zeronorm.export.c_form import Arrays, Form
+from zeronorm.export.c_form import Header
 from zeronorm.export.description import Description
 from zeronorm.export.normal import tail_polynomial
 from zeronorm.links import Calibration
 
 
-def decision_parts(description: Description, form: Form, arrays: Arrays) -> list[str]:
+def decision_parts(description: Description, header: Header) -> list[str]:
     """Return the functions after the outputs."""
     rule = description.decision.rule if description.is_classifier else None
     parts = []
     if description.votes is not None or (rule is not None and rule.breaks_ties):
         parts.append(code.VOTE_SCORES)
-    parts.append(_decision(description, arrays))
+    parts.append(_decision(description, header))
     if description.kind == "number":
         several = description.function.n_outputs > 1
         parts.append(code.PREDICT_TARGETS if several else code.PREDICT_TARGET)
@@ -31,20 +31,20 @@ def decision_parts(description: Description, form: Form, arrays: Arrays) -> list
             "    return !(value - value == 0) ? 0 : value > 0 ? 1 : -1;\n}\n"
         )
     elif rule is not None:
-        parts += [code.FINITE, _class(rule), _label(description, arrays)]
+        parts += [code.FINITE, _class(rule), _label(description, header)]
         if description.link is not None:
-            parts += _probabilities(description, form, arrays)
-    return [form.named(part) for part in parts]
+            parts += _probabilities(description, header)
+    return [header.named(part) for part in parts]
 
 
-def _decision(description: Description, arrays: Arrays) -> str:
+def _decision(description: Description, header: Header) -> str:
     head = (
         "/* Decision values, MODEL_SCORES of them. */\n"
         "static inline void model_decision(const real *x, real *values)\n{\n"
     )
     if description.limits is not None:
-        arrays.add("low", description.limits.low)
-        arrays.add("high", description.limits.high)
+        header.add("low", description.limits.low)
+        header.add("high", description.limits.high)
         return head + code.LIMITED
     if description.votes is None:
         return head + "    model_outputs(x, values);\n}\n"
@@ -70,8 +70,8 @@ def _class(rule: Any) -> str:
     return code.CLASS_OPEN + scores + count + code.CHECK + vote + code.LARGEST
 
 
-def _label(description: Description, arrays: Arrays) -> str:
-    arrays.add_texts("labels", [str(label) for label in description.labels])
+def _label(description: Description, header: Header) -> str:
+    header.add_texts("labels", [str(label) for label in description.labels])
     return (
         "/* The label of a class by its number, a null pointer where there is none. */\n"
         "static inline const char *model_label(int number)\n{\n"
@@ -79,24 +79,24 @@ def _label(description: Description, arrays: Arrays) -> str:
     )
 
 
-def _probabilities(description: Description, form: Form, arrays: Arrays) -> list[str]:
+def _probabilities(description: Description, header: Header) -> list[str]:
     link, several = description.link, description.function.n_outputs > 1
     is_softmax = isinstance(link, Calibration) and several
     parts = []
     if link == "probit":
         tail = tail_polynomial()
-        arrays.add("tail", tail)
-        root = form.number(np.sqrt(0.5))
-        parts.append(form.named(code.PROBIT, ROOT_HALF=root, TAIL=str(len(tail))))
+        header.add("tail", tail)
+        root = header.number(np.sqrt(0.5))
+        parts.append(header.named(code.PROBIT, ROOT_HALF=root, TAIL=str(len(tail))))
     elif not is_softmax:
         parts.append(code.LOGISTIC)
     if is_softmax:
-        body = form.named(code.SOFTMAX, SLOPE=form.number(link.slope)) + code.NORMALISED
+        body = header.named(code.SOFTMAX, SLOPE=header.number(link.slope)) + code.NORMALISED
     elif several:
-        tiny = float(np.finfo(form.real).tiny)
-        body = form.named(code.EACH, TINY=form.number(tiny)) + code.NORMALISED
+        tiny = float(np.finfo(header.real).tiny)
+        body = header.named(code.EACH, TINY=header.number(tiny)) + code.NORMALISED
     else:
-        factor = f"{form.number(link.slope)} * " if isinstance(link, Calibration) else ""
+        factor = f"{header.number(link.slope)} * " if isinstance(link, Calibration) else ""
         body = (
             "    real value;\n    model_outputs(x, &value);\n"
             f"    values[0] = model_link(-{factor}value);\n"

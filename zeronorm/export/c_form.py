@@ -5,26 +5,31 @@ from __future__ import annotations
 import math
 import re
 import string
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from zeronorm.checks import check_one_of
 from zeronorm.export.text import lines_of, number
-
-PRECISIONS = ("double", "float", "int16")
 
 #: What stands for itself in a C string.
 PLAIN = frozenset(string.ascii_letters + string.digits + " _-.,:;<>=+()")
 
 
-@dataclass(frozen=True)
-class Form:
-    """How a header is written: the name before all names, the numbers, where exp comes from."""
+@dataclass
+class Header:
+    """How a header is written, and its arrays in the order they were added.
 
-    name: str = "model"
-    precision: str = "double"
-    own_exp: bool = False
+    ``name`` is what all names begin with; ``precision`` says what the numbers are, ``own_exp``
+    where exp comes from.
+    """
+
+    name: str
+    precision: str
+    own_exp: bool
+    texts: list[str] = field(default_factory=list)
+    n_bytes: int = 0
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", self.name):
@@ -32,10 +37,7 @@ class Form:
                 f"name is what all names in the header begin with, so {self.name!r} must be "
                 "letters, digits and underscores, a letter first."
             )
-        if self.precision not in PRECISIONS:
-            raise ValueError(
-                f"precision must be one of {', '.join(PRECISIONS)}; got {self.precision!r}."
-            )
+        check_one_of("precision", self.precision, ("double", "float", "int16"))
 
     @property
     def real(self) -> str:
@@ -59,6 +61,48 @@ class Form:
         text = re.sub(r"\bmodel_", f"{self.name}_", text)
         text = re.sub(r"\bMODEL_", f"{self.name.upper()}_", text)
         return re.sub(r"\breal\b", self.real, text)
+
+    def add(self, name: str, values: Any) -> None:
+        """Add numbers of the header's type."""
+        values = np.asarray(values, dtype=np.float64)
+        self.n_bytes += values.size * (8 if self.real == "double" else 4)
+        self._declare(name, self.real, values, self._number)
+
+    def add_integers(self, name: str, values: Any, kind: str = "int16_t") -> None:
+        """Add integers; ValueError if they have no room."""
+        values = np.asarray(values)
+        bits = 32 if kind == "int32_t" else 16
+        if values.size and np.abs(values).max() >= 2 ** (bits - (kind[0] == "i")):
+            raise ValueError(f"{name} of the model has no room in integers of {bits} bits.")
+        self.n_bytes += values.size * bits // 8
+        self._declare(name, kind, values, lambda value: str(int(value)), bits == 16)
+
+    def add_texts(self, name: str, texts: list[str]) -> None:
+        """Add texts, which are pointers to constants."""
+        self.n_bytes += sum(len(text.encode("utf-8")) + 1 for text in texts)
+        body = lines_of(texts, c_text)
+        head = self.named(f"static const char *const model_{name}[] = ")
+        self.texts.append(head + "{\n" + _indented(body) + "\n};\n")
+
+    def _number(self, value: float) -> str:
+        if math.isfinite(value):
+            return self.number(value)
+        if math.isnan(value):
+            return f"({self.real})NAN"
+        return f"{'-' if value < 0 else ''}({self.real})INFINITY"
+
+    def _declare(
+        self, name: str, kind: str, values: np.ndarray, printed: Any, in_flash: bool = True
+    ) -> None:
+        shape = "".join(f"[{size}]" for size in values.shape)
+        word = " ZERONORM_FLASH" if in_flash else ""
+        head = self.named(f"static const {kind} model_{name}{shape}{word} = ")
+        if values.ndim == 1:
+            body = _indented(lines_of(values, printed))
+        else:
+            rows = [lines_of(row, printed, 96) for row in values]
+            body = ",\n".join("    {" + row.replace("\n", "\n     ") + "}" for row in rows)
+        self.texts.append(head + "{\n" + body + "\n};\n")
 
 
 def single(value: float) -> str:
@@ -87,57 +131,6 @@ def c_text(text: str) -> str:
 def comment_text(text: str) -> str:
     """Return a text that cannot end a comment or a line."""
     return "".join(c if c.isalnum() or c in " _-.,:;<>=+()'\"%#" else "_" for c in text)
-
-
-class Arrays:
-    """The arrays of a header, in the order they were added."""
-
-    def __init__(self, form: Form) -> None:
-        self.form = form
-        self.texts: list[str] = []
-        self.n_bytes = 0
-
-    def add(self, name: str, values: Any) -> None:
-        """Add numbers of the header's type."""
-        values = np.asarray(values, dtype=np.float64)
-        self.n_bytes += values.size * (8 if self.form.real == "double" else 4)
-        self._declare(name, self.form.real, values, self._number)
-
-    def add_integers(self, name: str, values: Any, kind: str = "int16_t") -> None:
-        """Add integers; ValueError if they have no room."""
-        values = np.asarray(values)
-        bits = 32 if kind == "int32_t" else 16
-        if values.size and np.abs(values).max() >= 2 ** (bits - (kind[0] == "i")):
-            raise ValueError(f"{name} of the model has no room in integers of {bits} bits.")
-        self.n_bytes += values.size * bits // 8
-        self._declare(name, kind, values, lambda value: str(int(value)), bits == 16)
-
-    def add_texts(self, name: str, texts: list[str]) -> None:
-        """Add texts, which are pointers to constants."""
-        self.n_bytes += sum(len(text.encode("utf-8")) + 1 for text in texts)
-        body = lines_of(texts, c_text)
-        head = self.form.named(f"static const char *const model_{name}[] = ")
-        self.texts.append(head + "{\n" + _indented(body) + "\n};\n")
-
-    def _number(self, value: float) -> str:
-        if math.isfinite(value):
-            return self.form.number(value)
-        if math.isnan(value):
-            return f"({self.form.real})NAN"
-        return f"{'-' if value < 0 else ''}({self.form.real})INFINITY"
-
-    def _declare(
-        self, name: str, kind: str, values: np.ndarray, printed: Any, in_flash: bool = True
-    ) -> None:
-        shape = "".join(f"[{size}]" for size in values.shape)
-        word = " ZERONORM_FLASH" if in_flash else ""
-        head = self.form.named(f"static const {kind} model_{name}{shape}{word} = ")
-        if values.ndim == 1:
-            body = _indented(lines_of(values, printed))
-        else:
-            rows = [lines_of(row, printed, 96) for row in values]
-            body = ",\n".join("    {" + row.replace("\n", "\n     ") + "}" for row in rows)
-        self.texts.append(head + "{\n" + body + "\n};\n")
 
 
 def _indented(text: str) -> str:

@@ -84,6 +84,9 @@ class Lookup:
     missing: float
     unknown: float
 
+    #: Its values are neither shifted nor scaled.
+    centre, scale, factor = 0.0, 1.0, 1.0
+
     @property
     def told_apart(self) -> list[tuple[Any, float]]:
         """Levels and values of those that differ from an unknown level."""
@@ -123,13 +126,14 @@ class Function:
     coef: np.ndarray
     intercept: np.ndarray
     linear: np.ndarray | None = None
-    widths: np.ndarray | None = None
-    offsets: np.ndarray | None = None
+    #: Arrays that a kernel has, see the top of the module, or None.
+    widths: Any = None
+    offsets: Any = None
     degree: int = 1
     factors: tuple[tuple[tuple[int, int], ...], ...] = ()
-    points: np.ndarray | None = None
-    origin: np.ndarray | None = None
-    unit: np.ndarray | None = None
+    points: Any = None
+    origin: Any = None
+    unit: Any = None
 
     @property
     def n_terms(self) -> int:
@@ -144,9 +148,27 @@ class Function:
     @property
     def common_width(self) -> float | None:
         """The width of all features, None where they differ."""
-        assert self.widths is not None
         widths = np.unique(self.widths)
         return float(widths[0]) if len(widths) == 1 else None
+
+    def with_features(self, order: list[int]) -> Function:
+        """Return the same function of some of the features, which are put in this order."""
+        index_of = {old: new for new, old in enumerate(order)}
+        indices = np.array(order, dtype=np.intp)
+
+        def taken(part: Any, axis: int = 0) -> Any:
+            return None if part is None else part.take(indices, axis)
+
+        return replace(
+            self,
+            vectors=taken(self.vectors, 1),
+            points=taken(self.points, 1),
+            linear=taken(self.linear),
+            widths=taken(self.widths),
+            origin=taken(self.origin),
+            unit=taken(self.unit),
+            factors=tuple(tuple((index_of[j], p) for j, p in term) for term in self.factors),
+        )
 
 
 @dataclass(frozen=True)
@@ -208,6 +230,14 @@ class Description:
     def is_plain(self) -> bool:
         """Whether every feature is the column of the same number, or one of the columns."""
         return all(isinstance(f, Number) and f.is_plain for f in self.features)
+
+    @property
+    def features_by_column(self) -> dict[int, list[int]]:
+        """Indices of the features of every column that is used, in the order of the columns."""
+        found: dict[int, list[int]] = {}
+        for index, feature in enumerate(self.features):
+            found.setdefault(feature.column, []).append(index)
+        return dict(sorted(found.items()))
 
     def levels_of(self, column: int) -> list[Any]:
         """All levels of a column that some feature knows, in the order they are met."""

@@ -41,7 +41,9 @@ def folded(
         plain, changed = _polynomial(function, len(features)), features
     else:
         is_folded = [isinstance(f, Number) and 1 / LIMIT < abs(f.scale) < LIMIT for f in features]
-        shift, scale = _affine_parts(features, is_folded)
+        known = zip(features, is_folded, strict=True)
+        parts = [(f.centre, f.scale) if inside else (0.0, 1.0) for f, inside in known]
+        shift, scale = np.array(parts).reshape(-1, 2).T
         centre = np.where(is_folded, _centres(function, shift, scale), 0.0)
         plain = _function(function, shift, scale, centre)
         changed = tuple(
@@ -49,17 +51,6 @@ def folded(
             for f, c, known in zip(features, centre, is_folded, strict=True)
         )
     return _used(plain, changed)
-
-
-def _affine_parts(
-    features: tuple[Feature, ...], is_folded: list[bool]
-) -> tuple[np.ndarray, np.ndarray]:
-    pairs = [
-        (f.centre, f.scale) if known and isinstance(f, Number) else (0.0, 1.0)
-        for f, known in zip(features, is_folded, strict=True)
-    ]
-    shift, scale = np.array(pairs).reshape(-1, 2).T
-    return shift, scale
 
 
 def _centres(function: KernelExpansion, shift: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -143,15 +134,5 @@ def _used(
     if function.linear is not None:
         used |= function.linear.any(axis=1)
     used |= [isinstance(f, Lookup) and bool(np.isnan(f.unknown)) for f in features]
-    index_of = np.cumsum(used) - 1
-    changed = replace(
-        function,
-        vectors=function.vectors[:, used],
-        linear=None if function.linear is None else function.linear[used],
-        widths=None if function.widths is None else function.widths[used],
-        factors=tuple(tuple((int(index_of[j]), p) for j, p in term) for term in function.factors),
-        points=None if function.points is None else function.points[:, used],
-        origin=None if function.origin is None else function.origin[used],
-        unit=None if function.unit is None else function.unit[used],
-    )
-    return changed, tuple(f for f, kept in zip(features, used, strict=True) if kept)
+    order = np.flatnonzero(used).tolist()
+    return function.with_features(order), tuple(features[i] for i in order)

@@ -91,10 +91,8 @@ def _constants(description: Description) -> str:
         constants["factors"] = function.factors
     elif function.n_terms:
         constants["vectors"] = function.vectors
-        is_rbf = function.kind == "rbf"
-        constants["widths" if is_rbf else "offsets"] = (
-            function.widths if is_rbf else function.offsets
-        )
+        own = "widths" if function.kind == "rbf" else "offsets"
+        constants[own] = getattr(function, own)
     lines = [f"export const columns = {literal([column.name for column in columns])};"]
     if description.is_classifier:
         lines.append(f"export const classes = {literal(description.labels)};")
@@ -141,16 +139,12 @@ def _function(description: Description) -> list[str]:
         return [code.KERNELS["rbf"], code.LOGARITHM]
     if not function.n_terms:
         return [code.SUM.replace("VALUE", "0")]
-    if function.kind == "monomials":
-        return [code.POWER, code.KERNELS["monomials"], code.SUM.replace("VALUE", "term(z, j)")]
-    value, parts = "Math.exp(-term(z, j))", [code.KERNELS["rbf"]]
-    if function.kind == "poly":
-        value, parts = (
-            f"power(term(z, j), {function.degree})",
-            [code.POWER, code.KERNELS["product"]],
-        )
-    elif function.kind == "sigmoid":
-        value, parts = "Math.tanh(term(z, j))", [code.KERNELS["product"]]
+    value, *parts = {
+        "rbf": ("Math.exp(-term(z, j))", code.KERNELS["rbf"]),
+        "poly": (f"power(term(z, j), {function.degree})", code.POWER, code.KERNELS["product"]),
+        "sigmoid": ("Math.tanh(term(z, j))", code.KERNELS["product"]),
+        "monomials": ("term(z, j)", code.POWER, code.KERNELS["monomials"]),
+    }[function.kind]
     return [*parts, code.SUM.replace("VALUE", value)]
 
 
@@ -158,16 +152,13 @@ def _decision(description: Description) -> list[str]:
     """Return decision values, predictions and probabilities."""
     parts = []
     rule = description.decision.rule if description.is_classifier else None
-    if rule is not None and rule.is_pairs:
-        parts += [f"const nClasses = {rule.n_classes};", code.VOTES]
-    elif description.votes is not None:
-        parts += [f"const nClasses = {description.votes};", code.VOTES]
+    n_voters = rule.n_classes if rule is not None and rule.is_pairs else description.votes
+    if n_voters is not None:
+        parts += [f"const nClasses = {n_voters};", code.VOTES]
     if description.votes is not None or (rule is not None and rule.breaks_ties):
         parts.append(code.VOTE_SCORES)
     if description.limits is not None:
-        low, high = (
-            literal(list(end)) for end in (description.limits.low, description.limits.high)
-        )
+        low, high = literal(description.limits.low), literal(description.limits.high)
         parts.append(f"const low = {low}, high = {high};\n" + code.LIMITED)
     values = _values(description) if description.votes is None else "voteScores(outputs(row))"
     one = "[0]" if description.n_scores == 1 else ""

@@ -19,15 +19,11 @@ from scipy.special import erfcx
 DEGREE = 24
 
 
-def _logarithm(y: np.ndarray) -> np.ndarray:
-    """P(y) = log(erfc(u) exp(u²) / t)."""
-    t = (y + 1.0) / 2.0
-    return np.log(erfcx(2.0 / t - 2.0) / t)
-
-
 @functools.cache
 def tail_polynomial() -> tuple[float, ...]:
     """Coefficients of P, the constant first."""
     nodes: Any = chebyshev.chebpts1(DEGREE + 1)
-    fitted = chebyshev.chebfit(nodes, _logarithm(nodes), DEGREE)
+    t = (nodes + 1.0) / 2.0
+    logarithms = np.log(erfcx(2.0 / t - 2.0) / t)  # P(y) = log(erfc(u) exp(u²) / t)
+    fitted = chebyshev.chebfit(nodes, logarithms, DEGREE)
     return tuple(chebyshev.cheb2poly(fitted).tolist())

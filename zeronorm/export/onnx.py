@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from zeronorm import __version__
+from zeronorm.checks import check_one_of
 from zeronorm.export import onnx_decision as decision
 from zeronorm.export import onnx_graph as graph
 from zeronorm.export.description import Description
@@ -104,8 +105,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: st
     --------
     register_with_skl2onnx : Lets ``skl2onnx.to_onnx`` take pipelines with estimators of zeronorm.
     """
-    if dtype not in DTYPES:
-        raise ValueError(f"dtype must be one of {', '.join(DTYPES)}; got {dtype!r}.")
+    check_one_of("dtype", dtype, DTYPES)
     made = graph_of(describe(model), DTYPES[dtype])
     if path is not None:
         write_bytes(path, made.SerializeToString())
@@ -116,22 +116,15 @@ def graph_of(description: Description, dtype: np.dtype) -> Any:
     """Return the graph of a described model."""
     onnx = _onnx()
     helper, numbers = onnx.helper, onnx.helper.np_dtype_to_tensor_dtype(dtype)
+    taken = [("X", numbers, len(description.columns))]
     if description.has_texts:
-        names = [column.name for column in description.columns]
-        kinds = [
-            onnx.TensorProto.STRING if column.is_text else numbers for column in description.columns
-        ]
-        inputs = [
-            helper.make_tensor_value_info(name, kind, [None, 1])
-            for name, kind in zip(names, kinds, strict=True)
-        ]
-    else:
-        names = ["X"]
-        width = len(description.columns)
-        inputs = [helper.make_tensor_value_info("X", numbers, [None, width])]
+        kinds = {True: onnx.TensorProto.STRING, False: numbers}
+        taken = [(column.name, kinds[column.is_text], 1) for column in description.columns]
+    names = [name for name, _, _ in taken]
     nodes = Nodes(dtype, [*names, "label", "scores", "probabilities", "prediction"])
     answers = _answers(nodes, description, names if description.has_texts else "X")
     _check_names(names, answers)
+    inputs = [helper.make_tensor_value_info(name, kind, [None, n]) for name, kind, n in taken]
     outputs = []
     for name, (value, kind, shape) in answers.items():
         nodes.nodes.append(helper.make_node("Identity", [value], [name]))
@@ -167,18 +160,13 @@ def _answers(
     onnx = nodes.onnx
     number = onnx.helper.np_dtype_to_tensor_dtype(nodes.dtype)
     values = graph.outputs(nodes, description, X)
-    flat = graph.integers(nodes, [-1])
-    shape: list[Any] = [None]
     if description.kind == "number":
         values = decision.limited(nodes, description, values)
-        if description.n_scores == 1:
-            return {"prediction": (nodes.op("Reshape", values, flat), number, shape)}
-        return {"prediction": (values, number, [None, description.n_scores])}
-    shown = decision.scores(nodes, description, values)
-    if description.n_scores == 1:
-        shown = nodes.op("Reshape", shown, flat)
-    else:
-        shape = [None, description.n_scores]
+    shown, shape = decision.scores(nodes, description, values), [None, description.n_scores]
+    if description.n_scores == 1:  # a number for each row, and no matrix
+        shown, shape = nodes.op("Reshape", shown, graph.integers(nodes, [-1])), [None]
+    if description.kind == "number":
+        return {"prediction": (shown, number, shape)}
     answers: dict[str, tuple[str, int, list[Any]]] = {}
     if description.is_classifier:
         known = decision.label_values(description)

@@ -42,7 +42,7 @@ def _vote_matrices(n_classes: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _votes(writer: graph.Writer, is_for_first: str, n_classes: int) -> str:
     first, second = _vote_matrices(n_classes)
-    flags = writer.op("Cast", is_for_first, to=_type_number(writer))
+    flags = writer.op("Cast", is_for_first, to=11 if writer.dtype == np.float64 else 1)
     votes = writer.op("MatMul", flags, graph.real(writer, first - second))
     return writer.op("Add", votes, graph.real(writer, second.sum(axis=0)))
 
@@ -56,11 +56,6 @@ def _vote_scores(writer: graph.Writer, values: str, n_classes: int) -> str:
     size = writer.op("Add", writer.op("Abs", confidence), graph.real(writer, [1.0]))
     share = writer.op("Div", confidence, writer.op("Mul", size, graph.real(writer, [3.0])))
     return writer.op("Add", votes, share)
-
-
-def _type_number(writer: graph.Writer) -> int:
-    """Return the number that onnx has for the precision."""
-    return 11 if writer.dtype == np.float64 else 1
 
 
 def labels(writer: graph.Writer, description: Description, values: str) -> str:

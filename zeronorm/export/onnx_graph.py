@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from zeronorm.export.description import Description, Lookup, Number
+from zeronorm.export.description import Description, Function, Lookup, Number
 from zeronorm.export.products import centred, product_form
 
 #: Where products are exact enough for distances, in each precision (see products.py).
@@ -44,9 +44,16 @@ def integers(writer: Writer, values: Any) -> str:
     return writer.constant(np.asarray(values, dtype=np.int64))
 
 
-def column_of(writer: Writer, X: str, index: int) -> str:
-    """Return one column of a matrix, as a matrix."""
-    return writer.op("Gather", X, integers(writer, [index]), axis=1)
+def columns_of(writer: Writer, X: str | Sequence[str], indices: list[int]) -> str:
+    """Return some columns as a matrix: of a matrix, or of one matrix for each column."""
+    if isinstance(X, str):
+        return writer.op("Gather", X, integers(writer, indices), axis=1)
+    return beside(writer, [X[i] for i in indices])
+
+
+def beside(writer: Writer, parts: Sequence[str]) -> str:
+    """Put matrices beside each other."""
+    return parts[0] if len(parts) == 1 else writer.op("Concat", *parts, axis=1)
 
 
 def features(writer: Writer, description: Description, X: str | Sequence[str]) -> str:
@@ -66,34 +73,19 @@ def features(writer: Writer, description: Description, X: str | Sequence[str]) -
     if numbers:
         blocks.append(_numbers(writer, [description.features[i] for i in numbers], X))  # type: ignore[misc]
         order += numbers
-    for column in range(len(description.columns)):
-        indices = [
-            i
-            for i, f in enumerate(description.features)
-            if isinstance(f, Lookup) and f.column == column
-        ]
-        if indices:
-            blocks.append(_looked_up(writer, description, column, indices, X))
-            order += indices
+    for column, indices in description.features_by_column.items():
+        levels = [i for i in indices if isinstance(description.features[i], Lookup)]
+        if levels:
+            blocks.append(_looked_up(writer, description, column, levels, X))
+            order += levels
     if not blocks:
-        first = column_of(writer, X, 0) if isinstance(X, str) else X[0]
-        return first
-    z = blocks[0] if len(blocks) == 1 else writer.op("Concat", *blocks, axis=1)
-    if order != sorted(order):
-        z = writer.op("Gather", z, integers(writer, np.argsort(order)), axis=1)
-    return z
+        return columns_of(writer, X, [0])
+    z = beside(writer, blocks)
+    return z if order == sorted(order) else columns_of(writer, z, np.argsort(order).tolist())
 
 
 def _numbers(writer: Writer, numbers: list[Number], X: str | Sequence[str]) -> str:
-    columns = [f.column for f in numbers]
-    if isinstance(X, str):
-        x = writer.op("Gather", X, integers(writer, columns), axis=1)
-    else:
-        x = (
-            X[columns[0]]
-            if len(columns) == 1
-            else writer.op("Concat", *[X[c] for c in columns], axis=1)
-        )
+    x = columns_of(writer, X, [f.column for f in numbers])
     if any(f.fill is not None for f in numbers):
         fills = [np.nan if f.fill is None else f.fill for f in numbers]
         x = writer.op("Where", writer.op("IsNaN", x), real(writer, fills), x)
@@ -135,7 +127,7 @@ def _looked_up(
         known = dict(zip(feature.levels, feature.values, strict=True))
         values = [known.get(level, feature.unknown) for level in levels]
         table[:, k] = [feature.missing, *values, feature.unknown]
-    x = column_of(writer, X, column) if isinstance(X, str) else X[column]
+    x = columns_of(writer, X, [column])
     if description.columns[column].is_text:
         gaps = dict.fromkeys(["", *description.columns[column].missing])
         code = dict.fromkeys(gaps, 0) | {level: i for i, level in enumerate(levels, 1)}
@@ -214,20 +206,19 @@ def _power(writer: Writer, x: str, exponent: int) -> str:
 
 def _exponents(writer: Writer, description: Description, z: str) -> str:
     """Return minus the distances, in widths."""
-    form = product_form(description)
-    if form.roughness > EXACT[writer.dtype.name]:
-        return _differences(writer, description, z)
-    own = writer.op("MatMul", writer.op("Mul", z, z), real(writer, form.widths[:, None]))
-    product = writer.op("MatMul", z, real(writer, form.doubled.T))
-    product = writer.op("Sub", product, real(writer, form.squares))
+    function = description.function
+    doubled, squares, roughness = product_form(function)
+    if roughness > EXACT[writer.dtype.name]:
+        return _differences(writer, function, z)
+    own = writer.op("MatMul", writer.op("Mul", z, z), real(writer, function.widths[:, None]))
+    product = writer.op("MatMul", z, real(writer, doubled.T))
+    product = writer.op("Sub", product, real(writer, squares))
     negative = writer.op("Sub", product, own)
     # Rounding may leave a squared distance a hair below zero.
     return writer.op("Sub", negative, writer.op("Relu", negative))
 
 
-def _differences(writer: Writer, description: Description, z: str) -> str:
-    function = description.function
-    assert function.widths is not None
+def _differences(writer: Writer, function: Function, z: str) -> str:
     n_terms, n_features = function.vectors.shape
     rows = writer.op("Reshape", z, integers(writer, [-1, 1, n_features]))
     difference = writer.op("Sub", rows, real(writer, function.vectors))
@@ -243,11 +234,11 @@ def _monomials(writer: Writer, description: Description, z: str) -> str:
         product = ""
         for i, exponent in term:
             if i not in columns:
-                columns[i] = column_of(writer, z, i)
+                columns[i] = columns_of(writer, z, [i])
             power = _power(writer, columns[i], exponent)
             product = power if not product else writer.op("Mul", product, power)
-        terms.append(product or _power(writer, column_of(writer, z, 0), 0))
-    return terms[0] if len(terms) == 1 else writer.op("Concat", *terms, axis=1)
+        terms.append(product or _power(writer, columns_of(writer, z, [0]), 0))
+    return beside(writer, terms)
 
 
 def _density(writer: Writer, description: Description, z: str) -> str:

@@ -4,30 +4,16 @@
 
 The rounding of this is that of its largest part, which is nothing beside a large distance, and all
 there is to a small one far from the origin. So the origin is moved into the middle of the vectors,
-and where they reach farther than that helps, products are not taken: ``roughness`` says how far.
+and where they reach farther than that helps, products are not taken: the roughness says how far.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from zeronorm.export.description import Description, Number
-
-
-@dataclass(frozen=True)
-class ProductForm:
-    """The parts of the squares above, for features that are already centred."""
-
-    widths: np.ndarray
-    doubled: np.ndarray
-    squares: np.ndarray
-
-    @property
-    def roughness(self) -> float:
-        """Largest Σ_i w_i v_ji²: times the rounding of the numbers, it is the error of a value."""
-        return float(self.squares.max(initial=0.0))
+from zeronorm.export.description import Description, Function, Number
 
 
 def centred(description: Description) -> Description:
@@ -48,11 +34,11 @@ def centred(description: Description) -> Description:
     return replace(description, features=features, function=moved)
 
 
-def product_form(description: Description) -> ProductForm:
-    """Return the product form of an rbf kernel."""
-    function = description.function
-    assert function.widths is not None
+def product_form(function: Function) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return 2 w_i v_ji and Σ_i w_i v_ji² of an rbf kernel on centred features, and the roughness.
+
+    That is the largest of the sums: times the rounding of the numbers, it is the error of a value.
+    """
     weighted = function.vectors * function.widths
-    return ProductForm(
-        function.widths, 2.0 * weighted, np.einsum("ij,ij->i", weighted, function.vectors)
-    )
+    squares = np.einsum("ij,ij->i", weighted, function.vectors)
+    return 2.0 * weighted, squares, float(squares.max(initial=0.0))

@@ -118,7 +118,6 @@ def _rounded(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _on_grid(function: Function) -> tuple[np.ndarray, float, np.ndarray, np.ndarray, np.ndarray]:
-    assert function.widths is not None
     roots = np.sqrt(function.widths)
     middles = np.zeros(len(roots))
     if function.n_terms:
@@ -136,7 +135,6 @@ def _on_grid(function: Function) -> tuple[np.ndarray, float, np.ndarray, np.ndar
 def _products(
     function: Function, box: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    assert function.offsets is not None
     vectors, units = _rounded(function.vectors)
     sizes = np.zeros(function.vectors.shape[1]) if box is None else box
     off = np.abs(vectors * units - function.vectors) @ sizes

@@ -15,7 +15,7 @@ from zeronorm.checks import is_text
 from zeronorm.decisions import Density
 from zeronorm.export.description import Column, Description, Feature, Lookup, Number
 from zeronorm.export.folding import folded
-from zeronorm.export.steps import after, names_after
+from zeronorm.export.steps import after_all
 from zeronorm.model import Model
 from zeronorm.solvers.mixture.kernel_mixture import log_height
 from zeronorm.tables.columns import MISSING_CODE
@@ -61,11 +61,7 @@ def describe(model: Any) -> Description:
     count = getattr(model if steps else found, "n_features_in_", len(names) or None)
     if count is None:
         raise ValueError("The number of columns that the model takes is not known.")
-    features: list[Feature] = [Number(i) for i in range(count)]
-    known = names
-    for name, step in steps:
-        features = after(step, features, known, name)
-        known = names_after(step, known)
+    features = after_all(steps, [Number(i) for i in range(count)], names)
     columns = _columns(names or [f"x{i}" for i in range(count)], features)
     return _described(found, columns, features, type(last).__name__)
 
@@ -102,15 +98,12 @@ def _columns(names: Sequence[str], features: Sequence[Feature]) -> tuple[Column,
         if any(isinstance(level, str) for level in known):
             texts.add(feature.column)
     for feature in features:
-        if feature.column in texts:
-            mixed = isinstance(feature, Lookup) and not all(
-                isinstance(v, str) for v in feature.levels
+        levels = feature.levels if isinstance(feature, Lookup) else (None,)  # of a number none
+        if feature.column in texts and not all(isinstance(level, str) for level in levels):
+            raise ValueError(
+                f"Column {names[feature.column]!r} holds texts, but the model takes numbers of "
+                "it too; let an encoder take it."
             )
-            if isinstance(feature, Number) or mixed:
-                raise ValueError(
-                    f"Column {names[feature.column]!r} holds texts, but the model takes numbers of "
-                    "it too; let an encoder take it."
-                )
     for name in names:
         if not is_text(name):
             raise ValueError(f"The column name {name!r} cannot be written to a file.")

@@ -11,6 +11,7 @@ from sklearn.feature_selection import SelectorMixin
 import zeronorm
 from zeronorm.export import onnx_decision as decision
 from zeronorm.export import onnx_graph as graph
+from zeronorm.export.description import Description
 from zeronorm.export.reading import describe
 
 
@@ -87,8 +88,8 @@ def register_with_skl2onnx() -> None:
             update_registered_converter(kind, f"Zeronorm{name}", shapes, convert)
 
 
-def _writer(scope: Any, operator: Any, container: Any) -> tuple[Container, str]:
-    """Return a writer of the precision of the input, and the input in it."""
+def _outputs(scope: Any, operator: Any, container: Any) -> tuple[Container, Description, str]:
+    """Return a writer of the precision of the input, the model, and its outputs."""
     from skl2onnx.common.data_types import guess_numpy_type, guess_proto_type
 
     given = operator.inputs[0]
@@ -99,7 +100,8 @@ def _writer(scope: Any, operator: Any, container: Any) -> tuple[Container, str]:
     name = given.full_name
     if np.dtype(guess_numpy_type(given.type)) != dtype:
         name = writer.op("Cast", name, to=guess_proto_type(operator.outputs[-1].type))
-    return writer, name
+    description = describe(operator.raw_operator)
+    return writer, description, graph.outputs(writer, description, name)
 
 
 def _identity(writer: Container, value: str, output: Any) -> None:
@@ -107,9 +109,7 @@ def _identity(writer: Container, value: str, output: Any) -> None:
 
 
 def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
-    writer, X = _writer(scope, operator, container)
-    description = describe(operator.raw_operator)
-    values = graph.outputs(writer, description, X)
+    writer, description, values = _outputs(scope, operator, container)
     label = decision.labels(writer, description, values)
     if decision.label_values(description).dtype not in (np.int64, object):
         label = writer.op("Cast", label, to=7)
@@ -125,9 +125,7 @@ def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
 
 def _convert_values(scope: Any, operator: Any, container: Any) -> None:
     """Convert regressors, densities and projections: the outputs themselves."""
-    writer, X = _writer(scope, operator, container)
-    description = describe(operator.raw_operator)
-    values = graph.outputs(writer, description, X)
+    writer, description, values = _outputs(scope, operator, container)
     _identity(writer, decision.limited(writer, description, values), operator.outputs[0])
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from zeronorm.checks import check_one_of
 from zeronorm.export.description import Description, Lookup, Number
 from zeronorm.export.products import centred
 from zeronorm.export.reading import describe
@@ -76,8 +77,7 @@ def to_sql(
     >>> statement.count("EXP(") < 10 and 'FROM "moons"' in statement
     True
     """
-    if dialect not in DIALECTS:
-        raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}; got {dialect!r}.")
+    check_one_of("dialect", dialect, DIALECTS)
     names = [table] if isinstance(table, str) else list(table)
     source = ".".join(quoted(name) for name in names)
     keep = [keep] if isinstance(keep, str) else list(keep)
@@ -92,12 +92,15 @@ def _check_length(
 ) -> None:
     if len(text) <= dialect.longest:
         return
-    total = description.function.n_terms
-    base = len(statement(_first_terms(description, 0), dialect, source, keep))
+
+    def length(count: int) -> int:
+        return len(statement(_first_terms(description, count), dialect, source, keep))
+
+    total, base = description.function.n_terms, length(0)
     each = (len(text) - base) / max(1, total)
     fits = min(total, max(0, int((dialect.longest - base) / max(1.0, each))))
     # The first terms may be longer than the others.
-    while fits and _length(description, fits, dialect, source, keep) > dialect.longest:
+    while fits and length(fits) > dialect.longest:
         fits -= 1
     raise ValueError(
         f"The statement has {len(text):,} characters for {total} terms, and {dialect.name} takes "
@@ -115,10 +118,6 @@ def _first_terms(description: Description, count: int) -> Description:
         factors=f.factors[:count],
     )
     return replace(description, function=some)
-
-
-def _length(description: Description, count: int, *rest: Any) -> int:
-    return len(statement(_first_terms(description, count), *rest))
 
 
 def statement(

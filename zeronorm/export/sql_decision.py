@@ -21,20 +21,22 @@ def answer_queries(query: Query, description: Description, kept: dict[str, str])
     """Add queries for the answers; return their names, and what each is in the last one."""
     outputs = [f"f{o}" for o in range(description.function.n_outputs)]
     if description.kind == "number":
-        predicted = _limited(description, outputs)
-        if len(outputs) == 1:
-            return {"prediction": predicted[0]}
-        return {f"prediction_{i}": number for i, number in enumerate(predicted)}
+        return _numbered("prediction", _limited(description, outputs))
     if description.kind == "one-class":
         return {"label": "CASE WHEN f0 > 0 THEN 1 WHEN f0 <= 0 THEN -1 END", "score": "f0"}
     if not description.is_classifier:
         scores = outputs if description.votes is None else _voted(query, description.votes, kept)
-        if len(scores) == 1:
-            return {"score": scores[0]}
-        return {f"score_{i}": score for i, score in enumerate(scores)}
+        return _numbered("score", scores)
     if len(description.labels) == 2:
         return _two_classes(query, description, kept)
     return _several_classes(query, description, kept, outputs)
+
+
+def _numbered(name: str, values: list[str]) -> dict[str, str]:
+    """Name one value, or number several."""
+    if len(values) == 1:
+        return {name: values[0]}
+    return {f"{name}_{i}": value for i, value in enumerate(values)}
 
 
 def _limited(description: Description, outputs: list[str]) -> list[str]:
@@ -102,18 +104,23 @@ def _voted(query: Query, count: int, kept: dict[str, str]) -> list[str]:
     for c in range(count):
         mine = [(p, c == pair[0]) for p, pair in enumerate(pairs) if c in pair]
         columns[f"c{c}"] = balanced([f"f{p}" if is_first else f"-f{p}" for p, is_first in mine])
-        columns[f"v{c}"] = balanced(
-            [
-                f"CASE WHEN f{p} >= 0 THEN {int(is_first)} WHEN f{p} < 0 THEN {int(not is_first)} "
-                "END"
-                for p, is_first in mine
-            ]
-        )
+        columns[f"v{c}"] = _votes_for(c, count, ">=", "<")
     query.add(kept | outputs | columns)
     names = [f"s{c}" for c in range(count)]
     texts = [f"v{c} + c{c} / (3e0 * (ABS(c{c}) + 1e0))" for c in range(count)]
     query.add(kept | outputs | dict(zip(names, texts, strict=True)))
     return names
+
+
+def _votes_for(c: int, count: int, yes: str, no: str) -> str:
+    """Return the number of pairs that vote for a class, the first of a pair where f is so."""
+    return balanced(
+        [
+            f"CASE WHEN f{p} {yes} 0 THEN {int(c == a)} WHEN f{p} {no} 0 THEN {int(c == b)} END"
+            for p, (a, b) in enumerate(pairs_of(count))
+            if c in (a, b)
+        ]
+    )
 
 
 def _voted_classes(
@@ -125,15 +132,7 @@ def _voted_classes(
     if description.decision.rule.breaks_ties:
         return scores, scores
     # libsvm: a pair with a value of zero votes for the second class.
-    votes = {}
-    for c in range(count):
-        votes[f"w{c}"] = balanced(
-            [
-                f"CASE WHEN f{p} > 0 THEN {int(c == a)} WHEN f{p} <= 0 THEN {int(c == b)} END"
-                for p, (a, b) in enumerate(pairs_of(count))
-                if c in (a, b)
-            ]
-        )
+    votes = {f"w{c}": _votes_for(c, count, ">", "<=") for c in range(count)}
     through = kept | {name: name for name in [*scores, *outputs]}
     query.add(through | votes)
     return scores, list(votes)

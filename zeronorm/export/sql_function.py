@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from zeronorm.export.description import Description
-from zeronorm.export.products import ProductForm, product_form
+from zeronorm.export.products import product_form
 from zeronorm.export.sql_text import Dialect, Query, literal
 
 #: Products are taken where they are exact to 1e-12 or so, as in zeronorm/distances.py.
@@ -82,27 +82,21 @@ def _arguments(
             for term in function.factors
         ]
     if function.kind != "rbf":
-        assert function.offsets is not None
         return [
             balanced([*weighted(row, z), literal(offset)])
             for row, offset in zip(function.vectors, function.offsets.tolist(), strict=True)
         ]
-    form = product_form(description)
-    if form.roughness > EXACT:
-        return [_differences(row, form.widths, z) for row in function.vectors]
+    doubled, squares, roughness = product_form(function)
+    if roughness > EXACT:
+        return [_differences(row, function.widths, z) for row in function.vectors]
     # The part that all terms share is computed once.
-    squares = [f"{text} * {name}" for text, name in zip(weighted_all(form, z), z, strict=True)]
-    query.add(through | {"s": balanced(squares)})
+    widths = zip(function.widths.tolist(), z, strict=True)
+    query.add(through | {"s": balanced([f"{literal(w)} * {name} * {name}" for w, name in widths])})
     through["s"] = "s"
     return [
         f"{balanced([*weighted(row, z), literal(-square)])} - s"
-        for row, square in zip(form.doubled, form.squares.tolist(), strict=True)
+        for row, square in zip(doubled, squares.tolist(), strict=True)
     ]
-
-
-def weighted_all(form: ProductForm, z: Sequence[str]) -> list[str]:
-    """Return each feature times its width."""
-    return [f"{literal(w)} * {name}" for w, name in zip(form.widths.tolist(), z, strict=True)]
 
 
 def _differences(row: np.ndarray, widths: np.ndarray, z: Sequence[str]) -> str:
@@ -132,7 +126,6 @@ def _outputs(
     # is left out.
     is_in_all = np.zeros(len(z), dtype=bool)
     if function.kind == "rbf" and function.n_terms and not dialect.is_strict:
-        assert function.widths is not None
         is_in_all = function.widths > 0
     carried = [name for name, known in zip(z, is_in_all.tolist(), strict=True) if not known]
     columns = {}

@@ -63,7 +63,7 @@ def after(
     if isinstance(step, FrozenEstimator):
         step = step.estimator
     if isinstance(step, Pipeline):
-        return _after_all(step, features, names, label)
+        return after_all(step.steps, features, names)
     for kind, function in _STEPS.items():
         if type(step) is kind or (kind is SelectorMixin and isinstance(step, SelectorMixin)):
             check_is_fitted(step)
@@ -84,26 +84,28 @@ def names_after(step: Any, names: Sequence[str]) -> list[str]:
         return []
 
 
-def _after_all(
-    pipeline: Pipeline, features: Sequence[Feature], names: Sequence[str], label: str
+def after_all(
+    steps: Sequence[tuple[str, Any]], features: Sequence[Feature], names: Sequence[str]
 ) -> list[Feature]:
-    for name, step in pipeline.steps:
+    """Return what the features are after fitted steps, one after the other."""
+    for name, step in steps:
         features = after(step, features, names, name)
         names = names_after(step, names)
     return list(features)
 
 
-def _affine(shift: Any, scale: Any) -> Callable[[int, Feature], Feature]:
-    """Return the feature after (x - shift) / scale; each None for nothing, else one a feature."""
+def _affine(features: Sequence[Feature], shift: Any, scale: Any) -> list[Feature]:
+    """Return features after (x - shift) / scale; each None for nothing, else one a feature."""
+    shifts = np.zeros(len(features)) if shift is None else shift
+    scales = np.ones(len(features)) if scale is None else scale
+    triples = zip(features, map(float, shifts), map(float, scales), strict=True)
+    return [_affine_one(*triple) for triple in triples]
 
-    def change(index: int, feature: Feature) -> Feature:
-        s = 0.0 if shift is None else float(shift[index])
-        d = 1.0 if scale is None else float(scale[index])
-        if isinstance(feature, Lookup):
-            return feature.mapped(lambda value: (value - s) / d)
-        return replace(feature, centre=feature.centre + s * feature.scale, scale=feature.scale * d)
 
-    return change
+def _affine_one(feature: Feature, s: float, d: float) -> Feature:
+    if isinstance(feature, Lookup):
+        return feature.mapped(lambda value: (value - s) / d)
+    return replace(feature, centre=feature.centre + s * feature.scale, scale=feature.scale * d)
 
 
 def _clipped(feature: Feature, low: float, high: float) -> Feature:
@@ -116,27 +118,23 @@ def _clipped(feature: Feature, low: float, high: float) -> Feature:
 
 
 def _after_standard(step: Any, features: Sequence[Feature], *rest: Any) -> list[Feature]:
-    change = _affine(step.mean_ if step.with_mean else None, step.scale_)
-    return [change(i, feature) for i, feature in enumerate(features)]
+    return _affine(features, step.mean_ if step.with_mean else None, step.scale_)
 
 
 def _after_robust(step: Any, features: Sequence[Feature], *rest: Any) -> list[Feature]:
     centre = step.center_ if step.with_centering else None
-    change = _affine(centre, step.scale_ if step.with_scaling else None)
-    return [change(i, feature) for i, feature in enumerate(features)]
+    return _affine(features, centre, step.scale_ if step.with_scaling else None)
 
 
 def _after_min_max(step: Any, features: Sequence[Feature], *rest: Any) -> list[Feature]:
     low, high = step.feature_range
     # scikit-learn has x * scale_ + min_, where min_ is low - data_min_ * scale_.
-    change = _affine(step.data_min_ - low / step.scale_, 1.0 / step.scale_)
-    changed = [change(i, feature) for i, feature in enumerate(features)]
+    changed = _affine(features, step.data_min_ - low / step.scale_, 1.0 / step.scale_)
     return [_clipped(feature, low, high) for feature in changed] if step.clip else changed
 
 
 def _after_max_abs(step: Any, features: Sequence[Feature], *rest: Any) -> list[Feature]:
-    change = _affine(None, step.scale_)
-    changed = [change(i, feature) for i, feature in enumerate(features)]
+    changed = _affine(features, None, step.scale_)
     is_clipped = getattr(step, "clip", False)  # from scikit-learn 1.9 on
     return [_clipped(feature, -1.0, 1.0) for feature in changed] if is_clipped else changed
 
@@ -155,7 +153,7 @@ def _after_imputer(
         if not (isinstance(fill, float) and np.isnan(fill)) or step.keep_empty_features:
             filled.append(_filled(feature, fill, label))
     if step.indicator_ is not None:
-        filled += [_is_missing(features[i], label) for i in step.indicator_.features_]
+        filled += [_is_missing(features[i]) for i in step.indicator_.features_]
     return filled
 
 
@@ -174,13 +172,11 @@ def _filled(feature: Feature, fill: Any, label: str) -> Feature:
     return replace(feature, fill=fill)
 
 
-def _is_missing(feature: Feature, label: str) -> Lookup:
+def _is_missing(feature: Feature) -> Lookup:
     """One where the column is missing, else zero."""
     if isinstance(feature, Lookup):
         return feature.mapped(lambda value: value != value)
-    if feature.fill is not None:
-        return Lookup(feature.column, (), (), 0.0, 0.0)
-    return Lookup(feature.column, (), (), 1.0, 0.0)
+    return Lookup(feature.column, (), (), float(feature.fill is None), 0.0)
 
 
 def is_missing(value: Any) -> bool:
@@ -193,7 +189,6 @@ def is_missing(value: Any) -> bool:
 def _after_encoder(step: Any, features: Sequence[Feature], names: Any, label: str) -> list[Feature]:
     """Ask a OneHotEncoder or OrdinalEncoder what it makes of every level."""
     made: list[Feature] = []
-    offset = 0
     for index, (feature, levels) in enumerate(zip(features, step.categories_, strict=True)):
         if isinstance(feature, Lookup) or not replace(feature, fill=None).is_plain:
             raise ValueError(
@@ -202,11 +197,9 @@ def _after_encoder(step: Any, features: Sequence[Feature], names: Any, label: st
             )
         known = [level for level in levels if not is_missing(level)]
         plain = [_plain_level(level, label) for level in known]
-        width = _width(step, index)
-        rows = _encoded(step, index, known)[:, offset : offset + width]
-        unknown = _unknown_row(step, index, known)[offset : offset + width]
+        rows, unknown = _encoded(step, index, known), _unknown_row(step, index, known)
         gap = [level for level in levels if is_missing(level)]
-        missing = _encoded(step, index, gap)[0, offset : offset + width] if gap else unknown
+        missing = _encoded(step, index, gap)[0] if gap else unknown
         if feature.fill is not None:
             if gap:
                 raise ValueError(
@@ -214,18 +207,8 @@ def _after_encoder(step: Any, features: Sequence[Feature], names: Any, label: st
                     f"before it left {gap[0]} in column {index}; let it fill None and NaN alike."
                 )
             missing = dict(zip(plain, rows, strict=True)).get(feature.fill, unknown)
-        for column in range(width):
-            values = tuple(rows[:, column].tolist())
-            made.append(
-                Lookup(
-                    feature.column,
-                    tuple(plain),
-                    values,
-                    float(missing[column]),
-                    float(unknown[column]),
-                )
-            )
-        offset += width
+        for values, *others in zip(rows.T, missing.tolist(), unknown.tolist(), strict=True):
+            made.append(Lookup(feature.column, tuple(plain), tuple(values.tolist()), *others))
     return made
 
 
@@ -238,17 +221,18 @@ def _plain_level(level: Any, label: str) -> Any:
     raise ValueError(f"The step {label!r} cannot be exported: {level!r} is no text and no number.")
 
 
-def _width(step: Any, index: int) -> int:
-    """Columns that an encoder makes of one."""
+def _widths(step: Any) -> list[int]:
+    """How many columns an encoder makes of each."""
     if isinstance(step, OrdinalEncoder):
-        return 1
-    return int(step._n_features_outs[index])
+        return [1] * len(step.categories_)
+    return [int(width) for width in step._n_features_outs]
 
 
 def _encoded(step: Any, index: int, levels: Sequence[Any]) -> np.ndarray:
-    """Rows that an encoder makes of these levels of one column."""
+    """Return what an encoder makes of these levels of one column, a row each."""
+    widths = _widths(step)
     if not len(levels):
-        return np.empty((0, sum(_width(step, i) for i in range(len(step.categories_)))))
+        return np.empty((0, widths[index]))
     texts = any(isinstance(level, str) or level is None for level in levels)
     numbers = not texts and all(c.dtype.kind in "iufb" for c in step.categories_)
     rows = np.empty((len(levels), len(step.categories_)), dtype=float if numbers else object)
@@ -258,13 +242,14 @@ def _encoded(step: Any, index: int, levels: Sequence[Any]) -> np.ndarray:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # no names; a level that is not known
         made = step.transform(rows)
-    return np.asarray(made.toarray() if hasattr(made, "toarray") else made, dtype=float)
+    made = np.asarray(made.toarray() if hasattr(made, "toarray") else made, dtype=float)
+    return made[:, sum(widths[:index]) : sum(widths[: index + 1])]
 
 
 def _unknown_row(step: Any, index: int, known: Sequence[Any]) -> np.ndarray:
     """Return what an encoder makes of a level it does not know; NaN where that is an error."""
     if step.handle_unknown == "error":
-        return np.full(sum(_width(step, i) for i in range(len(step.categories_))), np.nan)
+        return np.full(_widths(step)[index], np.nan)
     if known and not isinstance(known[0], str):
         return _encoded(step, index, [float(max(known)) + 1.0])[0]
     return _encoded(step, index, ["no such level " + "".join(known)])[0]
@@ -275,31 +260,14 @@ def _after_columns(
 ) -> list[Feature]:
     names = list(getattr(step, "feature_names_in_", names))
     made: list[Feature] = []
-    for name, transformer, columns in step.transformers_:
+    for name, transformer, _ in step.transformers_:
         if isinstance(transformer, str) and transformer == "drop":
             continue
-        chosen = _indices(columns, names, len(features))
+        chosen = list(step._transformer_to_input_indices[name])  # however they were named
         if chosen:
             some = [names[i] for i in chosen] if names else []
             made += after(transformer, [features[i] for i in chosen], some, name)
     return made
-
-
-def _indices(columns: Any, names: Sequence[str], count: int) -> list[int]:
-    """Return the indices of columns that are named in one of the ways of a ColumnTransformer."""
-    if isinstance(columns, (str, int, np.integer)):
-        columns = [columns]
-    if isinstance(columns, slice):
-        start, stop = columns.start, columns.stop
-        start = names.index(start) if isinstance(start, str) else start
-        stop = names.index(stop) + 1 if isinstance(stop, str) else stop  # the last name is in it
-        return list(range(count))[start : stop : columns.step]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # 1.6: the rest may become names
-        columns = list(columns)
-    if columns and all(isinstance(column, (bool, np.bool_)) for column in columns):
-        return np.flatnonzero(columns).tolist()
-    return [names.index(c) if isinstance(c, str) else int(c) % count for c in columns]
 
 
 def _after_function(

@@ -5,7 +5,9 @@ with the fewest features, min ||w||_0 subject to y_i (w·x_i + b) ≥ 1 (Problem
 approximation (Problem 6) is lowered by solving an SVM on rescaled data, over and over, the scale
 of each feature being multiplied by its weight: z ← z * w (Problem 7 with the 1-norm, 8 with the
 2-norm). What certifies a round is the duality gap of its SVM. The numerics, and what a finite C
-means, are in ``solvers/elimination/arom.py`` and ``solvers/elimination/rounds.py``.
+means, are in ``solvers/elimination/arom.py`` and ``solvers/elimination/rounds.py``. With
+norm="auto" the set that the rounds have chosen is the start of a descent on the problem itself, the
+best set of so many features (``solvers/elimination/exchange.py``).
 """
 
 from __future__ import annotations
@@ -18,20 +20,16 @@ from sklearn.utils import Tags
 
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import check_cost
-from zeronorm.checks import check_integer, check_positive, is_integer, shown
+from zeronorm.checks import check_one_of, check_word, is_integer, shown
 from zeronorm.feature_selection.base import LinearSelector, check_finite, gap_warning
 from zeronorm.feature_selection.tasks import TASKS, NumberTask, task_of
+from zeronorm.solvers.elimination import rounds
 from zeronorm.solvers.elimination.arom import eliminate
-from zeronorm.solvers.elimination.columns import Columns
-from zeronorm.solvers.elimination.residual_rounds import AbsoluteResiduals, SquaredResiduals
-from zeronorm.solvers.elimination.rounds import (
-    HingeSlack,
-    JointSquaredSlack,
-    LinearProgram,
-    RoundProblem,
-    SquaredSlack,
-)
-from zeronorm.solvers.elimination.selection import Selection
+from zeronorm.solvers.elimination.columns import Columns, Selection
+from zeronorm.solvers.elimination.exchange import Exchange
+
+#: Cost of a slack where features are exchanged, as a share of C.
+EXCHANGE_COST = 0.1
 
 #: norm="auto" takes the 1-norm for a number of features if there are so many rows for each.
 FEW_ROWS = 10
@@ -54,7 +52,9 @@ class AROMSelector(LinearSelector):
     norm : {"l2", "l1", "auto"}, default="l2"
         Norm of the weights in each round: an SVM, or a linear program. "auto" is "l1" where rows
         outnumber features, or are ten times as many as the number of features that is asked for,
-        and the other parameters allow it; "l2" elsewhere.
+        and the other parameters allow it; "l2" elsewhere. For a given number of features, and
+        the defaults of ``slack_norm`` and ``multi_class``, features are then exchanged as long as
+        that lowers the objective of an SVM with squared slacks, or of a ridge regression.
     C : float, default=1.0
         Cost of a slack, in each round that for an SVM on the data as they are. Large values are
         the hard margin of the paper.
@@ -112,7 +112,8 @@ class AROMSelector(LinearSelector):
 
     Notes
     -----
-    The features of one fit are nested: the best ten are among the best twenty.
+    The features of one fit are nested: the best ten are among the best twenty. With norm="auto" and
+    a given number, those of two fits need not be.
 
     References
     ----------
@@ -140,15 +141,10 @@ class AROMSelector(LinearSelector):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_positive("tol", self.tol)
-        check_integer("max_iter", self.max_iter, least=1)
         norm, slack_norm, multi_class = self.norm, self.slack_norm, self.multi_class
-        if not isinstance(norm, str) or norm not in ("l1", "l2", "auto"):
-            raise ValueError(f"norm must be 'l2', 'l1' or 'auto'; got {shown(norm)}.")
-        if not isinstance(self.task, str) or self.task not in TASKS:
-            raise ValueError(f"task must be one of {', '.join(TASKS)}; got {shown(self.task)}.")
-        if not isinstance(multi_class, str) or multi_class not in ("ovr", "joint"):
-            raise ValueError(f"multi_class must be 'ovr' or 'joint'; got {shown(multi_class)}.")
+        check_word("norm", norm, "l2", "l1", "auto")
+        check_one_of("task", self.task, TASKS)
+        check_word("multi_class", multi_class, "ovr", "joint")
         if not (isinstance(slack_norm, str) or is_integer(slack_norm)) or (
             slack_norm not in ("auto", 0, 1, 2)
         ):
@@ -168,7 +164,6 @@ class AROMSelector(LinearSelector):
         """Tell scikit-learn what targets fit."""
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
-        tags.target_tags.single_output = True
         return tags
 
     def _target_options(self) -> dict[str, Any]:
@@ -199,26 +194,54 @@ class AROMSelector(LinearSelector):
         is_few = wanted is not None and FEW_ROWS * wanted <= n_rows
         return "l1" if n_rows > n_features or is_few else "l2"
 
-    def _problem(self, columns: Columns, targets: np.ndarray, norm: str) -> RoundProblem:
+    def _problem(self, columns: Columns, targets: np.ndarray, norm: str) -> rounds.RoundProblem:
         """Return the problem of a round."""
+        kind: type[rounds.RoundProblem] = rounds.SquaredSlack
+        is_linear = norm == "l1"
+        if issubclass(self._task_kind, NumberTask):
+            is_linear = is_linear or self.slack_norm == 1
+            kind = rounds.AbsoluteResiduals if is_linear else rounds.SquaredResiduals
+        elif is_linear:
+            kind = rounds.LinearProgram
+        elif self.slack_norm == 1:
+            kind = rounds.HingeSlack
+        elif self.multi_class == "joint" and targets.shape[1] > 1:
+            kind = rounds.JointSquaredSlack
+        return kind(columns, targets, self._cost(columns))
+
+    def _exchanges(self, n_columns: int, wanted: int | None) -> bool:
+        """Whether features are exchanged after the rounds."""
+        if wanted is None or isinstance(self.n_features_to_select, str):
+            return False  # one ranking compares all numbers
+        is_default = self.slack_norm == "auto" and self.multi_class == "ovr"
+        return self.norm == "auto" and is_default and wanted < n_columns
+
+    def _cost(self, columns: Columns) -> np.ndarray:
         cost = np.full(columns.n_rows, float(self.C))
         if columns.weight is not None:
             cost *= columns.weight
         check_cost(cost)
-        kind: type[RoundProblem] = SquaredSlack
-        is_linear = norm == "l1"
-        if issubclass(self._task_kind, NumberTask):
-            kind = AbsoluteResiduals if is_linear or self.slack_norm == 1 else SquaredResiduals
-        elif is_linear:
-            kind = LinearProgram
-        elif self.slack_norm == 1:
-            kind = HingeSlack
-        elif self.multi_class == "joint" and targets.shape[1] > 1:
-            kind = JointSquaredSlack
-        return kind(columns, targets, cost)
+        return cost
+
+    def _exchanged(
+        self, columns: Columns, targets: np.ndarray, wanted: int, ranked: Selection
+    ) -> rounds.RoundSolution:
+        """Exchange the features that the rounds have chosen; they stay the first of the order."""
+        is_number = issubclass(self._task_kind, NumberTask)
+        kind = rounds.SquaredResiduals if is_number else rounds.SquaredSlack
+        exchange = Exchange(columns, targets, EXCHANGE_COST * self._cost(columns), kind)
+        best = exchange.best_of([ranked.order[:wanted], exchange.first(wanted)])
+        chosen = best.features[np.argsort(-best.strength[best.features], kind="stable")]
+        ranked.order = np.append(chosen, ranked.order[~np.isin(ranked.order, chosen)])
+        ranked.scaling[:] = 0.0
+        ranked.scaling[best.features] = np.abs(best.solution.coef).sum(axis=1)
+        return best.solution
 
     def _rank(self, columns: Columns, targets: np.ndarray, stop_at: int | None) -> Selection:
-        norm = self._norm(columns.n_rows, columns.n_columns, stop_at)
+        norm, every = self._norm(columns.n_rows, columns.n_columns, stop_at), columns
+        exchanges = self._exchanges(columns.n_columns, stop_at)
+        if exchanges:
+            columns = columns.some(np.arange(columns.n_columns))  # the rounds drop what they hold
         result = eliminate(
             self._problem(columns, targets, norm),
             stop_at=0 if stop_at is None else stop_at,
@@ -232,5 +255,8 @@ class AROMSelector(LinearSelector):
                 f"stopped after {result.n_iter} rounds with {result.count} features and a relative "
                 f"change of {result.change:.1e} (tol={self.tol:g}). Raise max_iter or tol."
             )
-        result.warning = gap_warning(max(result.history["gap"])) or result.warning
+        gaps = result.history["gap"]
+        if exchanges and stop_at is not None:
+            gaps = [*gaps, self._exchanged(every, targets, stop_at, result).gap]
+        result.warning = gap_warning(max(gaps)) or result.warning
         return result

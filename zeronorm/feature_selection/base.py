@@ -17,13 +17,19 @@ from zeronorm.base.documented import Documented
 from zeronorm.base.fitting import fitting
 from zeronorm.base.labels import check_labels
 from zeronorm.base.parameters import with_parameters
-from zeronorm.checks import check_integer, check_positive, check_share, is_integer, shown
+from zeronorm.checks import (
+    check_integer,
+    check_positive,
+    check_share,
+    check_stopping,
+    is_integer,
+    shown,
+)
 from zeronorm.exceptions import warn
 from zeronorm.feature_selection.sizes import cross_validated_sizes
 from zeronorm.feature_selection.tasks import ClassTask, task_of
 from zeronorm.model_selection import chosen
-from zeronorm.solvers.elimination.columns import Columns, first_equal_column
-from zeronorm.solvers.elimination.selection import Selection
+from zeronorm.solvers.elimination.columns import Columns, Selection, first_equal_column
 
 
 @with_parameters
@@ -56,6 +62,7 @@ class LinearSelector(SelectorMixin, Documented, BaseEstimator, metaclass=ABCMeta
 
     def _check_parameters(self) -> None:
         check_positive("C", self.C)
+        check_stopping(self)
         value = self.n_features_to_select
         if is_integer(value):
             check_integer("n_features_to_select", value, least=1)
@@ -97,7 +104,7 @@ class LinearSelector(SelectorMixin, Documented, BaseEstimator, metaclass=ABCMeta
             self.ranking_[selection.order] = np.arange(1, X.shape[1] + 1)
             self.support_ = self.ranking_ <= selection.count
             self.n_features_, self.scaling_ = selection.count, selection.scaling
-            self.n_iter_, self.history_ = selection.n_iter, selection.arrays()
+            self.n_iter_, self.history_ = selection.n_iter, selection.history.arrays()
             if selection.warning is not None:
                 message = f"{type(self).__name__} {selection.warning}"
                 warn(message, ConvergenceWarning)

@@ -25,16 +25,11 @@ from zeronorm.base.checked import CheckedLinear
 from zeronorm.base.documented import Documented
 from zeronorm.base.fitting import fitting
 from zeronorm.base.guard import guessing_message
-from zeronorm.base.labels import (
-    check_labels,
-    check_sample_weight,
-    class_codes,
-    signed_targets,
-)
+from zeronorm.base.labels import check_labels, check_sample_weight, class_codes, signed_targets
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.sampling import splits_among
 from zeronorm.base.training_set import check_cost
-from zeronorm.checks import check_integer, is_integer, shown
+from zeronorm.checks import check_integer, check_word
 from zeronorm.decisions import Classes
 from zeronorm.decisions import check_finite as check_values
 from zeronorm.exceptions import PoorFitWarning, warn
@@ -44,8 +39,7 @@ from zeronorm.feature_selection.base import check_finite, gap_warning
 from zeronorm.feature_selection.tasks import ClassTask
 from zeronorm.polynomial import SparsePolynomial, multiplicities, products
 from zeronorm.solvers.elimination.arom import fit_once
-from zeronorm.solvers.elimination.columns import Columns
-from zeronorm.solvers.elimination.selection import Selection
+from zeronorm.solvers.elimination.columns import Columns, Selection
 
 
 @with_parameters
@@ -156,8 +150,7 @@ class AROMClassifier(ClassifierMixin, Documented, BaseEstimator):
 
     def _check_parameters(self) -> None:
         self._selector()._check_parameters()
-        if not isinstance(self.kernel, str) or self.kernel not in ("linear", "poly"):
-            raise ValueError(f"kernel must be 'linear' or 'poly'; got {shown(self.kernel)}.")
+        check_word("kernel", self.kernel, "linear", "poly")
         check_integer("degree", self.degree, least=1)
         if self.kernel == "poly" and self.norm == "l1":
             raise ValueError("kernel='poly' needs norm='l2': linear programs know no kernels.")
@@ -188,7 +181,7 @@ class AROMClassifier(ClassifierMixin, Documented, BaseEstimator):
                 rows = np.flatnonzero(weight)
                 X, y, weight = X[rows], y[rows], weight[rows]
                 check_cost(self.C * weight)
-                if not (is_integer(self.cv) or hasattr(self.cv, "split")):
+                if np.iterable(self.cv) and not hasattr(self.cv, "split"):
                     selector.cv = splits_among(self.cv, rows)
             self._fit(X, y, weight, selector)
             fitted = CheckedLinear(self, X, y, weight)
@@ -224,12 +217,12 @@ class AROMClassifier(ClassifierMixin, Documented, BaseEstimator):
         if powers is None:
             self.support_ = chosen
             factors = [[(int(feature), 1)] for feature in chosen]
-            self.polynomial_ = SparsePolynomial(factors, coef, intercept)
         else:
             self.powers_ = powers[chosen]
-            self.polynomial_ = SparsePolynomial.from_powers(self.powers_, coef, intercept)
+            factors = [[(int(j), int(row[j])) for j in np.flatnonzero(row)] for row in self.powers_]
+        self.polynomial_ = SparsePolynomial(factors, coef, intercept)
         self.coef_, self.intercept_, self.n_terms_ = coef.T, intercept, len(chosen)
-        self.n_iter_, self.history_ = selection.n_iter, selection.arrays()
+        self.n_iter_, self.history_ = selection.n_iter, selection.history.arrays()
         warning = selection.warning or gap_warning(gap)
         if warning is not None:
             warn(f"AROMClassifier {warning}", ConvergenceWarning)

@@ -11,8 +11,7 @@ import numpy as np
 
 from zeronorm.base.parameters import with_parameters
 from zeronorm.feature_selection.base import LinearSelector
-from zeronorm.solvers.elimination.columns import Columns
-from zeronorm.solvers.elimination.selection import Selection
+from zeronorm.solvers.elimination.columns import Columns, Selection
 
 
 @with_parameters

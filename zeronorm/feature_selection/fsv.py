@@ -16,11 +16,10 @@ from __future__ import annotations
 import numpy as np
 
 from zeronorm.base.parameters import with_parameters
-from zeronorm.checks import check_integer, check_positive
+from zeronorm.checks import check_positive
 from zeronorm.feature_selection.base import LinearSelector
-from zeronorm.solvers.elimination.columns import Columns
+from zeronorm.solvers.elimination.columns import Columns, Selection, descending
 from zeronorm.solvers.elimination.rounds import LinearProgram
-from zeronorm.solvers.elimination.selection import Selection, descending
 
 
 @with_parameters
@@ -89,7 +88,6 @@ class FSVSelector(LinearSelector):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_positive("alpha", self.alpha)
-        check_integer("max_iter", self.max_iter, least=1)
 
     def _rank(self, columns: Columns, targets: np.ndarray, stop_at: int | None) -> Selection:
         problem = LinearProgram(columns, targets, np.full(columns.n_rows, float(self.C)))

@@ -29,11 +29,10 @@ import numpy as np
 from scipy.optimize import minimize
 
 from zeronorm.base.parameters import with_parameters
-from zeronorm.checks import check_integer, check_positive
 from zeronorm.feature_selection.base import LinearSelector, gap_warning
-from zeronorm.solvers.elimination.columns import Columns
-from zeronorm.solvers.elimination.selection import Selection, descending
+from zeronorm.solvers.elimination.columns import Columns, Selection, descending
 from zeronorm.solvers.newton.squared_hinge_ridge import GramDescent, SquaredHingeSolution
+from zeronorm.solvers.solution import History
 
 
 @with_parameters
@@ -101,15 +100,10 @@ class R2W2Selector(LinearSelector):
     tol: float = 1e-4
     max_iter: int = 100
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_positive("tol", self.tol)
-        check_integer("max_iter", self.max_iter, least=1)
-
     def _rank(self, columns: Columns, targets: np.ndarray, stop_at: int | None) -> Selection:
         n_columns = columns.n_columns
         left, theta = np.arange(n_columns), np.ones(n_columns)
-        result = Selection(left, 0, np.zeros(n_columns), history={"bound": []})
+        result = Selection(left, 0, np.zeros(n_columns), history=History("bound"))
         dropped: list[np.ndarray] = []
         gap, is_stopped = 0.0, False
         while True:
@@ -179,7 +173,10 @@ class RadiusMargin:
         if not size > 0:
             return np.inf, np.zeros(len(theta))
         gram, self.gaps = self.columns.gram(np.sqrt(theta / size)), []
-        radius, radius_slope = self._scatter() if self.has_several else self._radius(gram)
+        # Of several classes the mean squared distance of the rows, at the size of θ in use.
+        radius, radius_slope = self.total + self.ridge, self.variances
+        if not self.has_several:
+            radius, radius_slope = self._radius(gram)
         width, width_slope = 0.0, np.zeros(len(theta))
         for k, target in enumerate(self.targets.T):
             part = self._solve(k, gram, target, 1.0 / self.ridge)
@@ -193,10 +190,6 @@ class RadiusMargin:
         # The value does not depend on the size of θ: take out of the slope what moves it.
         slope = (slope - float(slope @ (theta / size)) / self.total * self.variances) / size
         return self.last, slope
-
-    def _scatter(self) -> tuple[float, np.ndarray]:
-        """Mean squared distance of the rows from their centre, at the size of θ in use."""
-        return self.total + self.ridge, self.variances
 
     def _radius(self, gram: np.ndarray) -> tuple[float, np.ndarray]:
         """Squared radius of the smallest ball, and its gradient.

@@ -99,18 +99,18 @@ def _scores(
 def svm_accuracies(
     X: Any,
     codes: np.ndarray,
-    X_test: Any,
-    codes_test: np.ndarray,
+    folds: tuple[np.ndarray, np.ndarray],
     subsets: Sequence[np.ndarray],
     C: float,
-    weight: np.ndarray | None = None,
-    weight_test: np.ndarray | None = None,
+    weights: Sequence[np.ndarray | None] = (None, None),
 ) -> tuple[list[float], int]:
     """Accuracy on test rows of a linear SVM on each subset of the features.
 
-    Also, how many of these SVMs libsvm did not solve within ``MOST_ITERATIONS``.
+    ``folds`` are the rows to learn from and those to judge by, each with weights. Returned is also
+    how many of these SVMs libsvm did not solve within ``MOST_ITERATIONS``.
     """
     found, n_unfinished = [], 0
+    train, test = (X[fold] for fold in folds)
     for chosen in subsets:
         # A number for gamma, though it has no part: "scale" may be negative by rounding, which
         # libsvm refuses.
@@ -118,7 +118,7 @@ def svm_accuracies(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # counted instead
             try:
-                classifier.fit(X[:, chosen], codes, weight)
+                classifier.fit(train[:, chosen], codes[folds[0]], weights[0])
             except ValueError as error:
                 if "not finite" not in str(error):
                     raise  # scikit-learn says what it is, 64-bit sparse indices for instance
@@ -127,8 +127,8 @@ def svm_accuracies(
                     f"{error} Or give the number of features."
                 ) from error
         n_unfinished += classifier.fit_status_
-        is_right = classifier.predict(X_test[:, chosen]) == codes_test
-        found.append(float(np.average(is_right, weights=weight_test)))
+        is_right = classifier.predict(test[:, chosen]) == codes[folds[1]]
+        found.append(float(np.average(is_right, weights=weights[1])))
     return found, n_unfinished
 
 

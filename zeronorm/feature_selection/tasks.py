@@ -47,9 +47,8 @@ class ClassTask:
         self, X: Any, train: np.ndarray, test: np.ndarray, subsets: Sequence[np.ndarray], C: float
     ) -> tuple[list[float], int]:
         """Accuracy of a linear SVM on each subset of features, and how many were not solved."""
-        rows = [(X[part], self.labels[part]) for part in (train, test)]
         weights = self.weight_of(train), self.weight_of(test)
-        return svm_accuracies(*rows[0], *rows[1], subsets, C, *weights)
+        return svm_accuracies(X, self.labels, (train, test), subsets, C, weights)
 
 
 @dataclass(frozen=True)
@@ -81,8 +80,7 @@ class LabelTask:
             if len(np.unique(label[train])) < 2:
                 found.append([float(np.mean(label[test] == label[train][0]))] * len(subsets))
                 continue
-            rows = X[train], label[train], X[test], label[test]
-            scores, count = svm_accuracies(*rows, subsets, C)
+            scores, count = svm_accuracies(X, label, (train, test), subsets, C)
             found.append(scores)
             unfinished += count
         return [float(score) for score in np.mean(found, axis=0)], unfinished

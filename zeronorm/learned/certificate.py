@@ -16,15 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from zeronorm.arrays import (
-    as_on,
-    at_least,
-    namespace,
-    to_numpy,
-    transposed,
-    with_diagonal,
-    zeros,
-)
+from zeronorm.arrays import as_on, at_least, namespace, to_numpy, with_diagonal, zeros
 from zeronorm.learned.joint import squared_norms
 
 #: Most steps, most times one is halved, and the share of the slope by which the value must fall.
@@ -70,15 +62,11 @@ class Sums:
 
     def beside(self, point: Any) -> Sums:
         """Return the same sums in the library and on the device of an array."""
-        parts = self.loss, self.slope, self.matrix, self.mixed, self.corner
-        return Sums(*(as_on(part, point) for part in parts))
+        return Sums(*(as_on(part, point) for part in vars(self).values()))
 
     def __iadd__(self, other: Sums) -> Sums:
-        self.loss += other.loss
-        self.slope += other.slope
-        self.matrix += other.matrix
-        self.mixed += other.mixed
-        self.corner += other.corner
+        for name, part in vars(other).items():
+            vars(self)[name] += part
         return self
 
 
@@ -136,12 +124,12 @@ def _step(
 
     Values, the new point, and the sums there if they were needed are returned.
     """
-    xp, gradient = namespace(point), transposed(_gradient(point, at))
+    xp, gradient = namespace(point), _gradient(point, at).mT
     step = xp.linalg.solve(_matrix(at), gradient[..., None])[..., 0]
     descent = xp.sum(step * gradient, axis=2)
     length = xp.ones_like(descent)
     for halving in range(HALVINGS):
-        trial = point - transposed(length[:, :, None] * step)
+        trial = point - (length[:, :, None] * step).mT
         there = rows.sums(trial, dtype) if halving == 0 else None
         found = _values(trial, rows.losses(trial) if there is None else there.loss)
         is_enough = found <= value - ARMIJO * length * descent + ROUNDING * value
@@ -163,10 +151,9 @@ def _gradient(point: Any, at: Sums) -> Any:
 def _matrix(at: Sums) -> Any:
     """Second derivatives by weights and intercept (models, outputs, columns + 1, columns + 1)."""
     n_models, n_outputs, size, _ = at.matrix.shape
-    matrix = zeros((n_models, n_outputs, size + 1, size + 1), at.matrix)
-    matrix = with_diagonal(matrix, 1.0)
+    matrix = with_diagonal(zeros((n_models, n_outputs, size + 1, size + 1), at.matrix), 1.0)
     matrix[..., :-1, :-1] += at.matrix
-    matrix[..., -1, :-1] = matrix[..., :-1, -1] = transposed(at.mixed)
+    matrix[..., -1, :-1] = matrix[..., :-1, -1] = at.mixed.mT
     matrix[..., -1, -1] = _with_curvature(at.corner)
     return matrix
 

@@ -1,8 +1,9 @@
 """The choice of everything: which settings and sizes are tried, in which order, and what is kept.
 
-Few rows are split into folds (``path.py``); many rows are chosen by others held out
-(``holdout.py``). What is chosen comes with what it was chosen from: errors of all sizes, held-out
-values, and the models of the folds, from which the last fit starts (``final.py``).
+Few rows are split into folds, of very many one draw is learned from (``path.py``); many terms on
+many rows are chosen by others held out (``holdout.py``). What is chosen comes with what it was
+chosen from: errors of all sizes, held-out values, and the models of the folds, from which the last
+fit starts (``final.py``).
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from zeronorm.learned.criteria import Criterion
 from zeronorm.learned.folds import Folds, make_folds
 from zeronorm.learned.holdout import BATCH_TERMS, Finished, HoldoutSearch, needs_batches
 from zeronorm.learned.joint import Parameters
-from zeronorm.learned.path import STAGES, STAYING, Path, Results
+from zeronorm.learned.one_draw import VERY_MANY_ROWS, OneDraw, draw_once
+from zeronorm.learned.path import ONE, QUARTER, STAYING, Path, Results
 from zeronorm.learned.reference import cross_validate_landmarks, far_behind
 from zeronorm.learned.scoring import Scoring, best_score
 from zeronorm.learned.settings import Setting
@@ -153,7 +155,8 @@ class Search:
         """Split the rows, and return a path on which no setting has gone yet."""
         training = self.training
         arguments = training, self.units, cv, self.random, self.dtype, self.criterion, self.scoring
-        folds = make_folds(*arguments)
+        has_one_draw = is_integer(cv) and len(training.codes) >= VERY_MANY_ROWS
+        folds = draw_once(*arguments) if has_one_draw else make_folds(*arguments)
         if found := Span.of(training):
             _, rotated = found
             folds.rotated = folds.with_rows(
@@ -162,7 +165,10 @@ class Search:
         path = Path(folds, self.units, self.n_jobs)
         tolerated = self.criterion.tolerated if self.scoring is None else 0.0
         path.results = Results(
-            repeats=folds.repeats, tolerated=tolerated, best_score=best_score(self.scoring)
+            repeats=folds.repeats,
+            standard_errors=ONE if isinstance(folds, OneDraw) else QUARTER,
+            tolerated=tolerated,
+            best_score=best_score(self.scoring),
         )
         return path
 
@@ -219,13 +225,10 @@ def precision(training: TrainingRows, settings: list[Setting]) -> Any:
 
     Only rows of the rbf kernel have units in which nothing is large (``coordinates.py``).
     """
-    costs = [setting.C * cost for setting in settings for cost in _extremes(training.cost)]
+    extremes = float(training.cost.min()), float(training.cost.max())
+    costs = [setting.C * cost for setting in settings for cost in extremes]
     has_room = min(costs) >= SMALLEST and max(costs) <= LARGEST
     return np.float32 if training.kernel.name == "rbf" and has_room else np.float64
-
-
-def _extremes(values: np.ndarray) -> tuple[float, float]:
-    return float(values.min()), float(values.max())
 
 
 def grow_while_it_helps(path: Path, settings: list[Setting], lowest: float, update: Any) -> bool:
@@ -236,8 +239,9 @@ def grow_while_it_helps(path: Path, settings: list[Setting], lowest: float, upda
     reference.
     """
     # The first stage with a size that is too large is the last one.
-    count = next((i + 1 for i, stage in enumerate(STAGES) if stage[-1] >= path.most), len(STAGES))
-    stages = STAGES[:count]
+    sizes = [stage[-1] for stage in path.stages]
+    count = next((i + 1 for i, size in enumerate(sizes) if size >= path.most), len(sizes))
+    stages = path.stages[:count]
     if path.folds.shared.rows.n_outputs > path.most:
         settings = [one for one in settings if not one.linear] or settings
     losses = list(dict.fromkeys(one.loss for one in settings))

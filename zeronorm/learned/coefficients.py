@@ -26,7 +26,6 @@ import numpy as np
 
 from zeronorm.arrays import (
     as_on,
-    broadcast,
     cast,
     copied,
     epsilon,
@@ -34,7 +33,6 @@ from zeronorm.arrays import (
     namespace,
     take,
     to_numpy,
-    transposed,
     with_diagonal,
     zeros,
 )
@@ -42,6 +40,7 @@ from zeronorm.blocks import row_blocks
 from zeronorm.learned.certificate import RowSums, Sums, solve
 from zeronorm.learned.joint import JointModels, squared_norms
 from zeronorm.learned.kernel_sets import Rows, factors
+from zeronorm.learned.losses import RowLoss
 from zeronorm.solvers.lbfgs import minimise_together
 
 #: The Gauss-Newton matrix gives every row at least this share of the mean weight.
@@ -94,18 +93,13 @@ class Coefficients:
 
     def _made(self) -> Iterator[tuple[Rows, Any]]:
         models = self.models
-        root = float(np.sqrt(models.form.linear))
         for part in self.slices:
             rows = models.rows.take(part)
             values = models.kernel.values(models.parameters.vectors, models.current_widths, rows)
             features = self.inverse @ values
-            if root:
-                X = rows.dense(slice(None))
-                if models.used is not None:
-                    X = X * models.used.linear
-                linear = cast(root * X.T, rows.dtype)
-                linear = broadcast(linear, (len(models), X.shape[1], X.shape[0]))
-                features = namespace(features).concat([features, linear], axis=1)
+            if models.form.linear:
+                parts = [features, models.linear_columns(rows)]
+                features = namespace(features).concat(parts, axis=1)
             yield rows, features
 
     def point(self) -> Any:
@@ -126,32 +120,28 @@ class Coefficients:
 
     def function(self, point: Any, some: np.ndarray) -> tuple[Any, Any]:
         """Return the objective of some models, and its gradient."""
-        xp, weights = namespace(point), point[:, :-1, :]
-        value = 0.5 * squared_norms(weights)
+        xp, value = namespace(point), 0.5 * squared_norms(point[:, :-1, :])
         gradient = copied(point)
         gradient[:, -1, :] = 0.0
         for part, rows, features in self.blocks():
             chosen = features if len(some) == features.shape[0] else take(features, some)
-            scores = transposed(weights) @ chosen + point[:, -1, :, None]
-            loss, slope = self.loss.total(scores, rows, take(self.models.cost, some)[:, part])
+            cost = take(self.models.cost, some)[:, part]
+            loss, slope = self.loss.total(_scores(point, chosen), rows, cost)
             value += loss
-            gradient[:, :-1, :] += chosen @ transposed(slope)
+            gradient[:, :-1, :] += chosen @ slope.mT
             gradient[:, -1, :] += xp.sum(slope, axis=2)
         return value, gradient
 
     def scaling(self, point: Any) -> tuple[Any, Any]:
         """Triangular factor of a Gauss-Newton matrix for all outputs, and its inverse."""
         xp, size = namespace(point), self.n_columns + 1
-        matrix = zeros((point.shape[0], size, size), point)
-        matrix = with_diagonal(matrix, 1.0)
+        matrix = with_diagonal(zeros((point.shape[0], size, size), point), 1.0)
         matrix[:, -1, -1] = 0.0
         for part, rows, features in self.blocks():
             scores = _scores(point, features)
-            is_active = xp.where(self.loss.is_curved(scores, rows.targets), rows.factors, 0.0)
-            weight = self.models.cost[:, part] * xp.mean(is_active, axis=1)
-            weight = weight + LEAST_WEIGHT * self.models.cost[:, part]
+            weight = curvatures(self.loss, scores, rows, self.models.cost[:, part])
             weighted = features * cast(weight[:, None, :], point.dtype)
-            matrix[:, :-1, :-1] += weighted @ transposed(features)
+            matrix[:, :-1, :-1] += weighted @ features.mT
             matrix[:, :-1, -1] += xp.sum(weighted, axis=2)
             matrix[:, -1, -1] += xp.sum(weight, axis=1)
         matrix[:, -1, :-1] = matrix[:, :-1, -1]
@@ -165,17 +155,17 @@ class Coefficients:
 
         def function(points: Any, some: np.ndarray) -> tuple[Any, Any]:
             own = take(inverse, some)
-            at = transposed(own) @ xp.reshape(points, (points.shape[0], *start.shape[1:]))
+            at = own.mT @ xp.reshape(points, (points.shape[0], *start.shape[1:]))
             value, gradient = self.function(at, some)
             return value, xp.reshape(own @ gradient, (points.shape[0], *flat))
 
         done = minimise_together(
             function,
-            xp.reshape(transposed(factor) @ start, (start.shape[0], *flat)),
+            xp.reshape(factor.mT @ start, (start.shape[0], *flat)),
             max_steps=max_steps,
             tolerance=tolerance,
         )
-        self.accept(transposed(inverse) @ xp.reshape(done.points, start.shape))
+        self.accept(inverse.mT @ xp.reshape(done.points, start.shape))
         return done.values
 
     def losses(self, point: Any) -> Any:
@@ -194,9 +184,9 @@ class Coefficients:
             scores, cost = _scores(point, features), self.models.cost[:, part]
             weight, slope = self.loss.second_order(copied(scores), rows, cost)
             found.loss += self.loss.of_outputs(scores, rows, cost)
-            found.slope[:, :-1, :] += features @ transposed(slope)
+            found.slope[:, :-1, :] += features @ slope.mT
             found.slope[:, -1, :] += xp.sum(slope, axis=2)
-            found.mixed += features @ transposed(weight)
+            found.mixed += features @ weight.mT
             found.corner += xp.sum(weight, axis=2)
             columns = cast(features, dtype)
             for model in range(n_models):
@@ -208,7 +198,14 @@ class Coefficients:
 
 def _scores(point: Any, features: Any) -> Any:
     """Decision values (models, outputs, rows) of weights and intercepts."""
-    return transposed(point[:, :-1, :]) @ features + point[:, -1, :, None]
+    return point[:, :-1, :].mT @ features + point[:, -1, :, None]
+
+
+def curvatures(loss: RowLoss, scores: Any, rows: Rows, cost: Any) -> Any:
+    """Weight of each row (models x rows) in the Gauss-Newton matrix that all outputs share."""
+    xp = namespace(scores)
+    is_active = xp.where(loss.is_curved(scores, rows.targets), rows.factors, 0.0)
+    return cost * xp.mean(is_active, axis=1) + LEAST_WEIGHT * cost
 
 
 def _weighted_squares(columns: Any, weight: Any) -> Any:

@@ -87,19 +87,13 @@ def with_vectors_on_rows(models: JointModels, learn: np.ndarray) -> JointModels:
     for i in range(len(models)):
         rows = np.flatnonzero(learn[i % len(learn)])
         own, some = models.take(np.array([i])), models.rows.take(rows)
-        vectors.append(to_numpy(some.dense(_filled(nearest_rows(own, some), models.size))))
+        # Repeated where different ones are fewer than vectors: the models have one size.
+        nearest = np.resize(nearest_rows(own, some), models.size)
+        vectors.append(to_numpy(some.dense(nearest)))
     placed = as_on(np.stack(vectors), models.rows.like, models.rows.dtype)
-    parameters = replace(models.parameters, vectors=placed)
-    result = JointModels(
-        models.rows, models.form, models.cost, models.gamma, parameters, models.used
-    )
+    result = models.at(replace(models.parameters, vectors=placed), models.used)
     solve_coefficients(result, max_steps=STEPS, tolerance=TOLERANCE)
     return result
-
-
-def _filled(rows: np.ndarray, count: int) -> np.ndarray:
-    """Repeat rows where there are fewer different ones than vectors: the models have one size."""
-    return rows[np.arange(count) % len(rows)]
 
 
 def move_to_rows(

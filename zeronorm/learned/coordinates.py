@@ -31,6 +31,7 @@ from zeronorm.arrays import (
     to_numpy,
 )
 from zeronorm.base.training_set import TrainingRows, learned_expansion
+from zeronorm.blocks import row_blocks
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
 from zeronorm.learned.joint import JointModels
@@ -38,6 +39,9 @@ from zeronorm.learned.kernel_sets import Rows
 
 #: Numbers of the rows in single precision up to which they are made once.
 KEPT = 2**28
+
+#: Numbers of a block of rows that are made together.
+BLOCK = 2**18
 
 #: Most features, or rows, of a linear part that is not asked for: it takes a square matrix.
 LINEAR_FEATURES = 400
@@ -77,13 +81,21 @@ class Units:
         if sparse.issparse(data) and not isinstance(self.centre, float):
             data = data.toarray()  # units of rows that were few enough to be plain arrays
         if sparse.issparse(data):
-            data = data * self.factor
+            data = cast(data * self.factor, dtype)
         else:
-            data = (cast(data, double(data)) - self.centre) * self.factor
-        targets = training.targets[indices]
-        factors = training.output_factors(indices)
-        targets, factors = (as_on(part.T, training.data, dtype) for part in (targets, factors))
-        return Rows(cast(data, dtype), targets, factors, self.own_box(dtype, training.data))
+            data = self._moved(data, dtype)
+        parts = training.targets[indices], training.output_factors(indices)
+        targets, factors = (as_on(part.T, training.data, dtype) for part in parts)
+        return Rows(data, targets, factors, self.own_box(dtype, training.data))
+
+    def _moved(self, data: Any, dtype: Any) -> Any:
+        """Return plain rows in these units; many of them without another array of their size."""
+        if type(data) is not np.ndarray or data.size <= BLOCK:
+            return cast((cast(data, double(data)) - self.centre) * self.factor, dtype)
+        moved = np.empty_like(data, dtype=dtype)
+        for part in row_blocks(len(data), max(1, BLOCK // data.shape[1])):
+            moved[part] = (data[part].astype(float, copy=False) - self.centre) * self.factor
+        return moved
 
     def own_box(self, dtype: Any, like: Any) -> tuple[Any, Any] | None:
         """Return the box of learned vectors in these units, on the device of the rows."""

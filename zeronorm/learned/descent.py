@@ -14,7 +14,6 @@ import numpy as np
 
 from zeronorm.arrays import (
     at_least,
-    broadcast,
     cast,
     copied,
     diagonal,
@@ -22,11 +21,10 @@ from zeronorm.arrays import (
     namespace,
     one_each,
     take,
-    transposed,
     with_diagonal,
     zeros,
 )
-from zeronorm.learned.coefficients import LEAST_WEIGHT, solve_coefficients
+from zeronorm.learned.coefficients import curvatures, solve_coefficients
 from zeronorm.learned.joint import JointModels, Parameters
 from zeronorm.learned.kernel_sets import factors, products_with_rows, sums_over_rows
 from zeronorm.learned.stochastic import BatchProblem
@@ -86,15 +84,15 @@ def grow(models: JointModels, candidates: Any, count: int) -> int:
     xp, rows = namespace(candidates), models.rows
     parameters, widths = models.parameters, models.current_widths
     _, slope = models.form.loss.total(models.scores(rows), rows, models.cost)
-    gains = -models.kernel.values(candidates, widths, rows) @ transposed(slope)
+    gains = -models.kernel.values(candidates, widths, rows) @ slope.mT
     beyond = models.kernel.gram(candidates, widths)
     lengths = copied(diagonal(beyond))
     if models.size:
         stacked = xp.concat([parameters.vectors, candidates], axis=1)
         cross = models.kernel.gram(stacked, widths)[:, : models.size, models.size :]
         inside = models.inverse() @ cross
-        beyond -= transposed(inside) @ inside
-        gains -= transposed(inside) @ parameters.weights
+        beyond -= inside.mT @ inside
+        gains -= inside.mT @ parameters.weights
     chosen: list[Any] = []
     for _ in range(min(count, candidates.shape[1])):
         free = diagonal(beyond)
@@ -105,7 +103,7 @@ def grow(models: JointModels, candidates: Any, count: int) -> int:
         best = xp.argmax(xp.where(is_new, gain, -1.0), axis=1)
         chosen.append(best)
         root = xp.sqrt(one_each(free, best))[:, None]
-        column = one_each(transposed(beyond), best) / root
+        column = one_each(beyond.mT, best) / root
         gains = gains - column[:, :, None] * (one_each(gains, best) / root)[:, None, :]
         beyond = beyond - column[:, :, None] * column[:, None, :]
     if not chosen:
@@ -121,7 +119,7 @@ def add_vectors(models: JointModels, added: Any) -> None:
     vectors = xp.concat([parameters.vectors, added], axis=1)
     factor, _ = factors(models.kernel.gram(vectors, models.current_widths))
     nothing = zeros((len(models), added.shape[1], coef.shape[2]), vectors)
-    weights = transposed(factor) @ xp.concat([coef, nothing], axis=1)
+    weights = factor.mT @ xp.concat([coef, nothing], axis=1)
     models.parameters = replace(parameters, vectors=vectors, weights=weights)
 
 
@@ -133,14 +131,10 @@ class Scaling:
         rows, parameters, widths = models.rows, models.parameters, models.current_widths
         values = models.kernel.values(parameters.vectors, widths, rows)
         inverse = models.inverse()
-        xp = namespace(values)
-        is_curved = models.form.loss.is_curved(models.scores(rows), rows.targets)
-        is_active = xp.where(is_curved, rows.factors, 0.0)
-        weight = cast(
-            models.cost * xp.mean(is_active, axis=1) + LEAST_WEIGHT * models.cost, rows.dtype
-        )
+        weight = curvatures(models.form.loss, models.scores(rows), rows, models.cost)
+        weight = cast(weight, rows.dtype)
         self._scale_coefficients(inverse @ values, weight)
-        self._scale_vectors(values, weight, transposed(inverse) @ parameters.weights, widths)
+        self._scale_vectors(values, weight, inverse.mT @ parameters.weights, widths)
 
     def _scale_coefficients(self, features: Any, weight: Any) -> None:
         """Factor the Gauss-Newton matrix of (v, b, w), the linear part's by itself where large."""
@@ -151,15 +145,12 @@ class Scaling:
         xp = namespace(features)
         columns = [features, zeros((n_models, 1, n), features) + 1.0]
         if self.is_full:
-            X = rows.dense(slice(None))
-            X = X if self.models.used is None else X * self.models.used.linear
-            X = cast(float(np.sqrt(form.linear)) * X.T, rows.dtype)
-            columns.append(broadcast(X, (n_models, d, n)))
+            columns.append(self.models.linear_columns(rows))
         elif d:
             curvature = 1.0 + form.linear * sums_over_rows(weight, rows.squares)
             self.linear = cast(1.0 / xp.sqrt(curvature), rows.dtype)
         design = xp.concat(columns, axis=1)
-        matrix = (design * weight[:, None, :]) @ transposed(design)
+        matrix = (design * weight[:, None, :]) @ design.mT
         intercept = copied(matrix[:, m, m])
         matrix = with_diagonal(matrix, diagonal(matrix) + 1.0)
         matrix[:, m, m] = intercept * (1.0 + 1e-5)  # it has no ridge of its own
@@ -202,7 +193,7 @@ class Scaling:
     def start(self) -> Any:
         """Variables of where the models are."""
         parameters = self.models.parameters
-        parts = [transposed(self.factor) @ self._stack(parameters)]
+        parts = [self.factor.mT @ self._stack(parameters)]
         if self.models.form.linear and not self.is_full:
             parts.append(parameters.linear / self.linear[:, :, None])
         parts += [parameters.vectors / self.vectors, parameters.log_widths / self.log_widths]
@@ -214,18 +205,14 @@ class Scaling:
         if box is None:
             return None
         xp, (count, m, d) = namespace(vectors), vectors.shape
-        end = self.n_variables - self.models.parameters.log_widths.shape[1]
+        n_variables = self.start().shape[1]
+        end = n_variables - self.models.parameters.log_widths.shape[1]
         ends = []
         for side, infinite in zip(box, (-np.inf, np.inf), strict=True):
-            bound = zeros((count, self.n_variables), vectors) + infinite
+            bound = zeros((count, n_variables), vectors) + infinite
             bound[:, end - m * d : end] = xp.reshape(side / self.vectors, (count, m * d))
             ends.append(bound)
         return Bounds(*ends)
-
-    @property
-    def n_variables(self) -> int:
-        """Number of variables of each model."""
-        return self.start().shape[1]
 
     def parameters(self, points: Any, models: np.ndarray) -> Parameters:
         """Return the parameters of some models at these variables."""
@@ -235,7 +222,7 @@ class Scaling:
         n_rows = self.factor.shape[1]
         at = n_rows * n_outputs
         coefficients = xp.reshape(points[:, :at], (count, n_rows, n_outputs))
-        coefficients = transposed(take(self.inverse, models)) @ coefficients
+        coefficients = take(self.inverse, models).mT @ coefficients
         linear = coefficients[:, m + 1 :, :] if self.is_full else take(given.linear, models)
         if self.models.form.linear and not self.is_full:
             part = xp.reshape(points[:, at : at + d * n_outputs], (count, d, n_outputs))
@@ -294,7 +281,7 @@ def grown(
         drawn = draw(4 * count if count <= GREEDY else count)
         chosen = problem.source.take(random.permutation(drawn))
         dense = chosen.dense(slice(None))
-        candidates = copied(broadcast(dense[None, :, :], (len(models), *dense.shape)))
+        candidates = copied(namespace(dense).broadcast_to(dense, (len(models), *dense.shape)))
         if count > GREEDY:
             add_vectors(models, candidates[:, :count, :])
         elif grow(models, candidates, count) == 0:

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from zeronorm.arrays import as_on, double, to_numpy, transposed, zeros
+from zeronorm.arrays import as_on, double, to_numpy, zeros
 from zeronorm.blocks import row_blocks
 from zeronorm.kernels import Kernel
 from zeronorm.learned.coefficients import DEVICE_BLOCK
 from zeronorm.learned.kernel_sets import Rows, SetsKernel
-from zeronorm.learned.prototypes import Projection, Prototypes, SpanSolution
+from zeronorm.learned.prototypes import Projection, Prototypes
 from zeronorm.solvers.gram import factor
 
 
@@ -60,9 +60,7 @@ class DeviceFunction:
 
     def values(self, points: np.ndarray) -> np.ndarray:
         """Return the values of all outputs at some points, (points, outputs)."""
-        total = sum(
-            (kernel @ transposed(rows.targets))[0] for _, rows, kernel in self._blocks(points)
-        )
+        total = sum((kernel @ rows.targets.mT)[0] for _, rows, kernel in self._blocks(points))
         return to_numpy(total)
 
     def gradient(self, points: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -103,9 +101,7 @@ class DevicePrototypes(Prototypes):
     def solve(self, near: np.ndarray | None = None) -> None:
         """Project (30); there is one solution, wherever one begins."""
         weights = solve_triangular(self.factor, self.cross, lower=True)
-        value = -0.5 * float(np.sum(weights * weights))
-        none = np.zeros(weights.shape[1])
-        self.accept(SpanSolution(value, weights, self.function.coef, none))
+        self.accept(Projection(self.function.coef).projected(weights))
 
     def gradient(self) -> tuple[np.ndarray, float]:
         """Return the derivative of the objective by the vectors; the width stays."""

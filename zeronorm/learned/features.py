@@ -18,7 +18,7 @@ import numpy as np
 from zeronorm.arrays import as_on, copied, is_numpy, namespace, to_numpy, zeros
 from zeronorm.learned.coefficients import solve_coefficients
 from zeronorm.learned.descent import descend
-from zeronorm.learned.joint import JointModels, Parameters, Used
+from zeronorm.learned.joint import JointModels, Used
 from zeronorm.learned.kernel_sets import Rows
 
 #: Rounds of the zero-norm update, and the penalty of a width as it is, as a share of the objective.
@@ -51,7 +51,7 @@ def zero_widths(models: JointModels, spread: np.ndarray, *, max_steps: int = STE
     """
     before = float(models.values[0])
     used = models.used or _everything(models)
-    pushed = _with(models, models.parameters, used)
+    pushed = models.at(models.parameters.copy(), used)
     for _ in range(ROUNDS):
         anchor = copied(pushed.parameters.log_widths)
         pushed.used = replace(used, pressure=PRESSURE * before, log_widths=anchor)
@@ -61,7 +61,7 @@ def zero_widths(models: JointModels, spread: np.ndarray, *, max_steps: int = STE
     if is_used.all():
         return models
     kernel = as_on(is_used, models.rows.like, models.rows.dtype)
-    fewer = _with(models, pushed.parameters, replace(used, kernel=kernel))
+    fewer = models.at(pushed.parameters.copy(), replace(used, kernel=kernel))
     descend(fewer, max_steps=max_steps, tolerance=1e-6)
     return fewer if fewer.values[0] <= (1.0 + TOLERATED) * before else models
 
@@ -84,22 +84,15 @@ def keep_features(models: JointModels, count: int, *, max_steps: int = STEPS) ->
     while len(present) > count:
         surplus = len(present) - count
         going = surplus if surplus <= 2 else int(np.ceil(PART * surplus))
-        rise = _rise(models, present)
-        order = np.argsort(rise, kind="stable")
+        # The objective without each of them, everything else as it is.
+        fewer = (_without(models, np.array([one])) for one in present)
+        values = [float(one.function(one.parameters, np.arange(1))[0][0]) for one in fewer]
+        order = np.argsort(values, kind="stable")
         models = _without(models, present[order[:going]])
         present = np.sort(present[order[going:]])
         solve_coefficients(models, max_steps=20, tolerance=1e-6)
         descend(models, max_steps=max_steps, tolerance=1e-6)
     return models
-
-
-def _rise(models: JointModels, features: np.ndarray) -> np.ndarray:
-    """Objective without each of these features, everything else as it is."""
-    values = []
-    for feature in features:
-        one = _without(models, np.array([feature]))
-        values.append(float(one.function(one.parameters, np.arange(1))[0][0]))
-    return np.array(values)
 
 
 def _without(models: JointModels, features: np.ndarray) -> JointModels:
@@ -109,7 +102,7 @@ def _without(models: JointModels, features: np.ndarray) -> JointModels:
     stays[features] = 0.0
     stays = as_on(stays, models.rows.like, models.rows.dtype)
     used = replace(used, kernel=used.kernel * stays, linear=used.linear * stays)
-    fewer = _with(models, models.parameters, used)
+    fewer = models.at(models.parameters.copy(), used)
     if models.form.linear:
         fewer.parameters.linear *= stays[:, None]
     return fewer
@@ -118,8 +111,3 @@ def _without(models: JointModels, features: np.ndarray) -> JointModels:
 def _everything(models: JointModels) -> Used:
     ones = zeros((models.rows.n_features,), models.rows.like) + 1.0
     return Used(ones, ones)
-
-
-def _with(models: JointModels, parameters: Parameters, used: Used) -> JointModels:
-    own = models.rows, models.form, models.cost, models.gamma
-    return JointModels(*own, parameters.copy(), used)

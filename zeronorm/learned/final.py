@@ -25,18 +25,9 @@ from zeronorm.learned.holdout import Finished
 from zeronorm.learned.joint import JointModels, Parameters, Used
 from zeronorm.learned.learner import nested_samples
 from zeronorm.learned.losses import Insensitive
-from zeronorm.learned.path import (
-    CANDIDATES,
-    CANDIDATES_EACH,
-    CYCLE_TERMS,
-    TOLERANCE,
-)
+from zeronorm.learned.path import CANDIDATES, CANDIDATES_EACH, CYCLE_TERMS, TOLERANCE
 from zeronorm.learned.settings import Setting
-from zeronorm.learned.stochastic import (
-    LARGE_BATCH,
-    Cycle,
-    descend_in_cycles,
-)
+from zeronorm.learned.stochastic import LARGE_BATCH, Cycle, descend_in_cycles
 from zeronorm.solvers.lbfgs import within_box
 from zeronorm.solvers.solution import History
 
@@ -174,7 +165,8 @@ class _Fit:
             wanted = min(max(1, models.size), size - models.size)  # it doubles
             draw = min(len(codes), max(CANDIDATES, CANDIDATES_EACH * wanted))
             drawn = [stratified_rows(codes, draw, self.random)[:draw] for _ in range(count)]
-            if grow(models, _stacked(models, drawn), wanted) == 0:
+            candidates = [models.rows.dense(rows) for rows in drawn]
+            if grow(models, namespace(candidates[0]).stack(candidates, axis=0), wanted) == 0:
                 break
             self.advance(models, STEPS, TOLERANCE)
         if len(models) > n_init:
@@ -256,9 +248,7 @@ class _Fit:
         """Return an expansion with rows as they were given for its vectors, which they are."""
         chosen: Any = take(self.given.data, rows)
         chosen = chosen.toarray() if sparse.issparse(chosen) else to_numpy(chosen)
-        vectors = chosen.astype(float)
-        parts = expansion.coef, expansion.intercept, expansion.kernel
-        return KernelExpansion(vectors, *parts, linear=expansion.linear)
+        return expansion.with_terms(chosen.astype(float), expansion.coef)
 
 
 def _of_type(parameters: Parameters, dtype: Any) -> Parameters:
@@ -270,9 +260,3 @@ def falling_warning(models: JointModels, max_iter: int) -> str | None:
     fall = float(models.falls[0])
     costs = to_numpy(models.rows.factors).astype(float) * to_numpy(models.cost)[0]
     return Descent(max_iter, fall, True, float(models.values[0] / costs.sum())).warning(FALLING)
-
-
-def _stacked(models: JointModels, drawn: list[np.ndarray]) -> Any:
-    """Rows to choose new vectors from, of each model."""
-    parts = [models.rows.dense(indices) for indices in drawn]
-    return namespace(parts[0]).stack(parts, axis=0)

@@ -58,7 +58,7 @@ class Part:
 
 @dataclass
 class Folds:
-    """Folds of rows in the units of the learner.
+    """Folds of rows in the units of the learner; one model for each fold and setting.
 
     ``cost`` is that of every row where C is one; ``train`` (folds x rows) tells which rows a fold
     learns from. ``rotated`` are the same folds of wide data in coordinates of their span.
@@ -250,9 +250,9 @@ def make_folds(
     others = None
     if len(rest) >= len(splits):
         turn = np.arange(len(rest)) % len(splits) == np.arange(len(splits))[:, None]
-        others = _part(training, units, rest, turn, dtype, criterion)
+        others = part_of(training, units, rest, turn, dtype, criterion)
     return Folds(
-        _part(training, units, drawn, test, dtype, criterion),
+        part_of(training, units, drawn, test, dtype, criterion),
         others,
         rescaled_cost(training.codes, training.cost, drawn, training.cost[drawn]),
         train,
@@ -287,7 +287,7 @@ def _check_splits(
         raise ValueError("cv gives fewer than two splits, which leaves no standard error.")
 
 
-def _part(
+def part_of(
     training: TrainingRows,
     units: Units,
     indices: np.ndarray,

@@ -36,17 +36,12 @@ from zeronorm.learned.descent import grown
 from zeronorm.learned.features import keep_features, spread_of, zero_widths
 from zeronorm.learned.folds import Part, evaluate
 from zeronorm.learned.joint import JointModels, Parameters, Used
+from zeronorm.learned.one_draw import VERY_MANY_ROWS
 from zeronorm.learned.path import STEPS, TOLERANCE, Results
 from zeronorm.learned.run_time import RunTime, announcement
 from zeronorm.learned.scoring import Scoring, best_score
 from zeronorm.learned.settings import Setting, by_form
-from zeronorm.learned.stochastic import (
-    BATCH,
-    LARGE_BATCH,
-    BatchProblem,
-    Cycle,
-    descend_by_batches,
-)
+from zeronorm.learned.stochastic import BATCH, LARGE_BATCH, BatchProblem, Cycle, descend_by_batches
 
 #: Rows held out: a share of all, and at most so many; in so many parts, for standard errors.
 HELD_SHARE, HELD_ROWS, PARTS = 0.1, 5_000, 5
@@ -68,6 +63,9 @@ WORTHWHILE, MANY_WORTHWHILE, MANY_TERMS = 0.025, 0.1, 500
 #: Steps of the first of the last cycles; each has twice as many as the one before, and all together
 #: have so many for each step of max_iter. One that lowers the loss by a smaller share is the last.
 LAST_STEPS, BATCH_STEPS, ENOUGH = 400, 6, 0.002
+
+#: Of models with so many terms or fewer, on very many rows, a part of these steps and batches.
+FEW_TERMS, PART = 64, 2
 
 #: Rows on which it is decided which features are not needed.
 FEATURE_ROWS = 4_000
@@ -130,6 +128,7 @@ class HoldoutSearch:
         clock: Callable[[], float] = perf_counter,
     ) -> None:
         self.training, self.units, self.random = training, units, random
+        self.n_outputs = training.targets.shape[1]  # and inner products of a linear part
         n_rows = len(training.codes)
         count = min(HELD_ROWS, int(HELD_SHARE * n_rows))
         held = stratified_rows(training.codes, count, random, least=1)
@@ -148,11 +147,6 @@ class HoldoutSearch:
         self.max_steps, self.is_announced = max_steps, False
         self.run_time = RunTime(len(self.train), training.data.shape[1], self.n_outputs, clock)
 
-    @property
-    def n_outputs(self) -> int:
-        """Number of outputs, and inner products of a linear part."""
-        return self.training.targets.shape[1]
-
     def first_size(self, terms: int) -> int:
         """Inner products of the first models, of which a linear part is at most a half."""
         return max(terms, 2 * self.n_outputs)
@@ -168,9 +162,10 @@ class HoldoutSearch:
             terms = max(0, size - (self.n_outputs if group[0].linear else 0))
             problem = self.problem(group)
             report = within(update, i / len(groups), 1.0 / len(groups), self._progress(size))
-            parameters = self._grown(problem, group, terms)
-            cycle = Cycle(steps)
-            parameters = descend_by_batches(problem, parameters, cycle, self.random, report)
+            start = Parameters.joined([self.states[one] for one in group if one in self.states])
+            some = self.draw(START_ROWS)
+            parameters = grown(problem, start, some, self.draw, terms, self.random).parameters
+            parameters = descend_by_batches(problem, parameters, Cycle(steps), self.random, report)
             error, loss, scores = self._evaluate(problem, parameters)
             for k, setting in enumerate(group):
                 self.states[setting] = own = parameters.take(np.array([k]))
@@ -190,12 +185,6 @@ class HoldoutSearch:
         Cs = np.array([setting.C for setting in group])
         gammas = np.array([self.units.gamma(setting.kernel) for setting in group])
         return BatchProblem(self.source, self.cost, group[0].form, Cs, gammas)
-
-    def _grown(self, problem: BatchProblem, group: list[Setting], terms: int) -> Parameters:
-        """Parameters of the models with so many terms, coefficients solved roughly."""
-        some = self.draw(START_ROWS)
-        start = Parameters.joined([self.states[one] for one in group if one in self.states])
-        return grown(problem, start, some, self.draw, terms, self.random).parameters
 
     def _evaluate(
         self, problem: BatchProblem, parameters: Parameters
@@ -251,7 +240,7 @@ class HoldoutSearch:
                 kept = last
         return kept
 
-    def announce(self, size: int, steps: int, last: int = LAST_STEPS) -> None:
+    def announce(self, size: int, steps: int, last: int | None = None) -> None:
         """Warn, once, if models of a size take long: by what is certain to come, not the most.
 
         A step on a device tells nothing of those that are recorded (``recording.py``).
@@ -267,30 +256,37 @@ class HoldoutSearch:
         def step() -> None:
             problem.on_rows(rows, start).function(start, np.arange(1))
 
-        work = run_time.to_come(size, steps, min(last, self.max_steps))
+        part = self._part(size)
+        last = min(LAST_STEPS // part if last is None else last, self.max_steps)
+        work = run_time.to_come(size, steps, last, LARGE_BATCH // part)
         one = run_time.of_steps(start.vectors.shape[1], 1, BATCH)
         seconds = run_time.seconds(work, step, one)
         if sentence := announcement(seconds, size, len(self.training.codes)):
             self.is_announced = True
             warn(sentence, LongFitWarning)
 
+    def _part(self, size: int) -> int:
+        """By what the steps of the last descent, and its batches, are divided."""
+        return PART if size <= FEW_TERMS and len(self.training.codes) >= VERY_MANY_ROWS else 1
+
     def finish(self, kept: int, max_features: int | None, update: Any) -> Finished:
         """Let the model that is kept descend, in longer and longer cycles, while that helps."""
         setting, size = self.results.settings[kept], self.results.sizes[kept]
-        problem, max_steps = self.problem([setting]), self.max_steps
+        problem, part = self.problem([setting]), self._part(size)
+        steps, max_steps = LAST_STEPS // part, max(1, self.max_steps // part)
         _, (values,), parameters = self.results.best[size]
         error, loss = self.results.mean[kept], self.results.mean_loss(kept)
         used, parameters = self._features(problem, parameters, setting, max_features)
         if used is not None:
             problem.used, loss = used, np.inf  # with fewer features, it is another model
-        taken, steps, gain = 0, LAST_STEPS, 1.0
+        taken, gain = 0, 1.0
         while taken < max_steps and gain >= ENOUGH:
             steps = min(steps, max_steps - taken)
             if taken:
                 self.announce(size, 0, steps)
             text = f"{size} terms, error {error:.4f} on rows held back"
             inner = within(update, taken / max_steps, steps / max_steps, text)
-            cycle = Cycle(steps, LARGE_BATCH)
+            cycle = Cycle(steps, LARGE_BATCH // part)
             moved = descend_by_batches(problem, parameters, cycle, self.random, inner)
             errors, losses, scores = self._evaluate(problem, moved)
             gain, taken, steps = _share(loss, losses.mean()), taken + steps, 2 * steps

@@ -26,7 +26,6 @@ from zeronorm.arrays import (
     is_numpy,
     namespace,
     take,
-    transposed,
     triangular_inverse,
     with_diagonal,
 )
@@ -98,9 +97,6 @@ class Rows:
 
     def take(self, indices: Any) -> Rows:
         """Return some of the rows."""
-        if is_numpy(self.X) or isinstance(indices, slice):
-            X = self.X[indices] if is_numpy(self.X) else self.X[indices, :]
-            return Rows(X, self.targets[:, indices], self.factors[:, indices], self.box)
         targets, factors = (take(part.T, indices).T for part in (self.targets, self.factors))
         return Rows(take(self.X, indices), targets, factors, self.box)
 
@@ -163,10 +159,10 @@ class SetsKernel:
     def gram(self, vectors: Any, widths: Any) -> Any:
         """Kernel of the vectors of each set with themselves."""
         if self.name != "rbf":
-            return self._of_product(vectors @ transposed(vectors), widths)
+            return self._of_product(vectors @ vectors.mT, widths)
         scaled = widths[:, None, :] * vectors
         norms = namespace(vectors).sum(scaled * vectors, axis=2)
-        values = 2.0 * (scaled @ transposed(vectors))
+        values = 2.0 * (scaled @ vectors.mT)
         values -= norms[:, :, None]
         values -= norms[:, None, :]
         return with_diagonal(exp_at_most_one(values), 1.0)
@@ -204,7 +200,7 @@ class SetsKernel:
         Gram matrix; both arrays are overwritten.
         """
         by_values *= self.slopes(values, widths, lambda: products_with_rows(vectors, rows.X))
-        by_gram *= self.slopes(gram, widths, lambda: vectors @ transposed(vectors))
+        by_gram *= self.slopes(gram, widths, lambda: vectors @ vectors.mT)
         xp, moment = namespace(by_values), sums_over_rows(by_values, rows.X)
         if self.name != "rbf":
             return moment + 2.0 * (by_gram @ vectors), xp.zeros_like(widths)
@@ -266,8 +262,8 @@ def by_gram_of(factor: Any, inverse: Any, coef: Any, by_weights: Any) -> Any:
     arXiv:1602.07527).
     """
     xp = namespace(coef)
-    by_factor = xp.tril(-coef @ transposed(by_weights))
-    inner = xp.tril(transposed(factor) @ by_factor)
+    by_factor = xp.tril(-coef @ by_weights.mT)
+    inner = xp.tril(factor.mT @ by_factor)
     inner = with_diagonal(inner, 0.5 * diagonal(inner))
-    outer = transposed(inverse) @ inner @ inverse
-    return 0.5 * (outer + transposed(outer))
+    outer = inverse.mT @ inner @ inverse
+    return 0.5 * (outer + outer.mT)

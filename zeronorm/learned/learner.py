@@ -30,12 +30,7 @@ from zeronorm.learned.coordinates import Units, batch_source
 from zeronorm.learned.descent import add_vectors, grown
 from zeronorm.learned.joint import Parameters
 from zeronorm.learned.losses import RoundedHinge
-from zeronorm.learned.prototypes import (
-    GROWING_STEPS,
-    GROWING_TOLERANCE,
-    LargeMargin,
-    Prototypes,
-)
+from zeronorm.learned.prototypes import GROWING_STEPS, GROWING_TOLERANCE, LargeMargin, Prototypes
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.stochastic import LARGE_BATCH, BatchProblem, Cycle, descend_by_batches
 from zeronorm.solvers.solution import History
@@ -134,13 +129,8 @@ class VectorLearner:
 
     def best_of(self, starts: Iterable[Prototypes], steps: int, tolerance: float) -> Prototypes:
         """Let the vectors of each start converge on the first sample, and keep the best."""
-        best: Prototypes | None = None
-        for current in starts:
-            self.descent = self.descend(current, steps, tolerance)
-            if best is None or current.penalised < best.penalised:
-                best, descent = current, self.descent
-        assert best is not None
-        self.descent = descent
+        found = ((start, self.descend(start, steps, tolerance)) for start in starts)
+        best, self.descent = min(found, key=lambda one: one[0].penalised)
         return best
 
     def enlarge(self, current: Prototypes, steps: int, tolerance: float) -> Prototypes:
@@ -154,24 +144,13 @@ class VectorLearner:
         self, n_terms: int, starts: Iterable[np.ndarray | None], steps: int
     ) -> Prototypes:
         """Move many vectors by batches, from each start, and keep the best."""
-        training, random = self.training, self.random
-        found = [
-            moved_by_batches(
-                training,
-                n_terms,
-                random,
-                max_iter=steps,
-                learn_gamma=self.learn_gamma,
-                vectors=vectors,
-            )
-            for vectors in starts
-        ]
+        shared = self.training, n_terms, self.random, steps, self.learn_gamma
+        found = [moved_by_batches(*shared, vectors) for vectors in starts]
         best, objective = min(found, key=lambda one: one[1])
-        current = self.on_rows(self.samples[0], best.kernel, best.vectors, best.coef)
         self.descent = Descent(STEPS_EACH * steps, 0.0)
-        n_rows = len(training.codes)
+        n_rows = len(self.training.codes)
         self.history.record(terms=n_terms, rows=n_rows, objective=objective, fall=0.0)
-        return current
+        return self.on_rows(self.samples[0], best.kernel, best.vectors, best.coef)
 
     def finish(self, current: Prototypes, tolerance: float) -> Learned:
         """Solve the coefficients on all rows, as they are, to a duality gap."""
@@ -181,13 +160,8 @@ class VectorLearner:
             features = current.features_of(self.training.data)
         current.accept(task.certified(features, tolerance))
         used = current.coef.any(axis=1)
-        expansion = learned_expansion(
-            current.vectors[used],
-            current.coef[used],
-            current.intercept,
-            current.kernel,
-            current.value,
-        )
+        parts = current.intercept, current.kernel, current.value
+        expansion = learned_expansion(current.vectors[used], current.coef[used], *parts)
         warning = gap_warning("The learned model", current.solution.gap, tolerance)
         record = self.descent.steps, self.history.arrays()
         return Learned(expansion, None, current.value, *record, warning)
@@ -200,8 +174,7 @@ def large_margin(rows: TrainingRows) -> LargeMargin:
 
 def nested_samples(codes: np.ndarray, random: np.random.RandomState) -> list[np.ndarray]:
     """Draw samples of the rows, each part of the next; the last is all rows if they are few."""
-    indices = np.arange(len(codes))
-    samples = [indices]
+    samples = [np.arange(len(codes))]
     for size in reversed(SAMPLES):
         if size < len(samples[0]):
             larger = samples[0]
@@ -273,10 +246,9 @@ def moved_by_batches(
     training: TrainingRows,
     n_terms: int,
     random: np.random.RandomState,
-    *,
     max_iter: int,
     learn_gamma: bool | str,
-    vectors: np.ndarray | None = None,
+    vectors: np.ndarray | None,
 ) -> tuple[KernelExpansion, float]:
     """Return vectors that have been moved by batches of the rows, with rough coefficients.
 

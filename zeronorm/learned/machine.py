@@ -21,7 +21,7 @@ from zeronorm.base.parameters import with_parameters
 from zeronorm.base.progress import progress_bar
 from zeronorm.base.training_set import Learned, TrainingRows, check_cost
 from zeronorm.base.validation import check_device
-from zeronorm.checks import check_choice, check_integer, check_terms, is_auto, shown
+from zeronorm.checks import check_choice, check_integer, check_terms, check_word, is_auto
 from zeronorm.expansion_parts import n_features_used
 from zeronorm.kernels import Kernel
 from zeronorm.learned.choice import Choice, Search
@@ -157,13 +157,9 @@ class LearnedMachine(KernelMachine):
         check_choice("gamma", self.gamma, ("cv", "scale", "auto"))
         check_rule(self.rule, ("loss", *RULES))
         check_form(self.kernel, self.metric, self.linear, self.max_features)
-        if not isinstance(self.vectors, str) or self.vectors not in VECTORS:
-            raise ValueError(
-                f"vectors must be 'free', 'inside' or 'rows'; got {shown(self.vectors)}."
-            )
+        check_word("vectors", self.vectors, *VECTORS)
         check_splits(self.cv)
         scorer_of(self.scoring)
-        check_integer("max_iter", self.max_iter, least=1)
         check_integer("n_init", self.n_init, least=1)
         check_integer("verbose", self.verbose, least=0)
 

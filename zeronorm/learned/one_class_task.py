@@ -9,7 +9,7 @@ import numpy as np
 
 from zeronorm.learned.prototypes import SpanSolution
 from zeronorm.solvers.design import Design
-from zeronorm.solvers.losses import Hinge, one_class
+from zeronorm.solvers.losses import one_class
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
 from zeronorm.solvers.newton.rounded_hinge import solve_rounded_hinge
 from zeronorm.solvers.solution import Solution
@@ -44,16 +44,11 @@ class OneClassTask:
 
     def certified(self, features: np.ndarray, tolerance: float) -> SpanSolution:
         """Solve as it is, to a duality gap relative to the objective with its constant."""
-        hinge: Hinge = self.hinge
-        return self._solution(
-            solve_hinge_ridge(
-                _design(features),
-                hinge.target,
-                hinge.cost,
-                margin=hinge.margin,
-                tolerance=tolerance,
-            )
+        hinge = self.hinge
+        found = solve_hinge_ridge(
+            _design(features), hinge.target, hinge.cost, margin=hinge.margin, tolerance=tolerance
         )
+        return self._solution(found)
 
     def _solution(self, found: Solution) -> SpanSolution:
         value = found.objective - self.total * self.most

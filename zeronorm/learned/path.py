@@ -29,14 +29,20 @@ from zeronorm.learned.coordinates import Units
 from zeronorm.learned.descent import COEFFICIENT_STEPS, descend, grow
 from zeronorm.learned.folds import Folds
 from zeronorm.learned.joint import JointModels, Parameters
+from zeronorm.learned.one_draw import OneDraw
 from zeronorm.learned.settings import Setting, by_form
 from zeronorm.learned.stochastic import Cycle, descend_in_cycles
 from zeronorm.model_selection import sparsest_good, standard_error
 
+Stages = tuple[tuple[int, ...], ...]
+
 #: Numbers of terms to try, in the stages after which it is decided what goes on; and how many
 #: settings do.
-STAGES = ((0, 1, 2, 3, 4), (6, 8), (12, 16), (24, 32), (48, 64), (96, 128), (192, 256))
+STAGES: Stages = ((0, 1, 2, 3, 4), (6, 8), (12, 16), (24, 32), (48, 64), (96, 128), (192, 256))
 STAYING = (6, 4, 3, 2)
+
+#: The stages of one draw (``one_draw.py``).
+COARSE_STAGES: Stages = ((0, 1), (2, 4), (8,), (16,), (32,), (64,), (128,), (256,))
 
 #: Largest size, where nothing else is said.
 MANY_TERMS = 10_000
@@ -56,14 +62,13 @@ CANDIDATES, CANDIDATES_EACH = 32, 4
 #: Beyond so many outputs the sizes beside a linear part are these.
 FEW_OUTPUTS, COARSE = 2, (0, 2, 4, 8, 16, 32, 64, 128, 256)
 
-#: Kernel values of the models that are learned at once, about.
-TOGETHER = 2**21
+#: Kernel values of the models that are learned at once, about; and on a device with memory of its
+#: own, which few models do not keep busy.
+TOGETHER, DEVICE_TOGETHER = 2**21, 2**26
 
-#: The same on a device with memory of its own, which few models do not keep busy.
-DEVICE_TOGETHER = 2**26
-
-#: What counts as lowering the loss, and what the rule "loss" tolerates, in standard errors.
-WORTHWHILE, QUARTER = 0.25, 0.25
+#: What the rule "loss" gives for fewer terms, and what does not count as lowering the loss, in
+#: standard errors: of folds; and of test rows alone, which say nothing of the luck of one draw.
+QUARTER, ONE = 0.25, 1.0
 
 
 @dataclass
@@ -78,7 +83,8 @@ class Results:
     best: dict[int, tuple[int, list[Any], Parameters]] = field(default_factory=dict)
     #: How often the folds were drawn.
     repeats: int = 1
-    #: Share of the lowest loss that the rule "loss" gives for fewer terms.
+    #: Standard errors, and share of the lowest loss, that the rule "loss" gives for fewer terms.
+    standard_errors: float = QUARTER
     tolerated: float = 0.0
     #: The best score there is, where a score decides: losses are then the distance to it.
     best_score: float | None = None
@@ -110,14 +116,21 @@ class Results:
         values: list[Any] | None = None,
         parameters: Parameters | None = None,
     ) -> None:
-        """Add a model; its values and parameters are kept if it is the best of its size."""
+        """Add a model; its values and parameters are kept if it is the best of its size.
+
+        One whose numbers have overflowed, by a width that is far too large for the rows, counts as
+        worse than all others, and is the best of no size.
+        """
+        is_finite = bool(np.isfinite(error).all() and np.isfinite(loss).all())
+        if not is_finite:
+            error, loss = np.full_like(error, np.inf), np.full_like(loss, np.inf)
         self.settings.append(setting)
         self.sizes.append(size)
         self.errors.append(error)
         self.losses.append(loss)
         last = len(self.sizes) - 1
         is_best = size not in self.best or self.mean_loss(last) < self.mean_loss(self.best[size][0])
-        if values is not None and parameters is not None and is_best:
+        if values is not None and parameters is not None and is_finite and is_best:
             self.best[size] = last, values, parameters
 
     def indices(self) -> list[int]:
@@ -127,10 +140,14 @@ class Results:
     def chosen(self, rule: str) -> int:
         """Index of the model that a rule keeps: the best of its size.
 
-        "loss" keeps the smallest whose loss on the held-out rows is not clearly above the lowest,
-        or by a tolerated share of it;
-        the others are of ``model_selection.py``.
+        "loss" keeps the smallest whose held-out loss is not clearly above the lowest, or by a share
+        of its median fold that is tolerated; the others are of ``model_selection.py``.
         """
+        if not self.best and self.sizes:
+            raise ValueError(
+                "No model has a finite loss on the rows that it has not seen: the data are too "
+                "badly scaled for this kernel. Standardise the features."
+            )
         if not self.best:
             raise ValueError(
                 "No term can be learned, because the kernel is zero for all training rows. Take "
@@ -147,16 +164,11 @@ class Results:
         """Compare losses of the best models of each size, in standard errors over the folds."""
         indices = self.indices()
         lowest = self.losses[min(indices, key=self.mean_loss)]
-        allowed = self.tolerated * lowest.mean()
-        above = ((i, self.losses[i] - lowest) for i in indices)
-        within = (i for i, by in above if by.mean() <= allowed or self.within(QUARTER, by))
-        kept = next(within, None)
-        if kept is None:
-            raise ValueError(
-                "No model has a finite loss on the rows that it has not seen: the data are too "
-                "badly scaled for this kernel. Standardise the features."
-            )
-        return kept
+        # A row far out is a large part of the loss of its fold, which no model can lower.
+        allowed = self.tolerated * float(np.median(lowest))
+        above, most = ((i, self.losses[i] - lowest) for i in indices), self.standard_errors
+        within = (i for i, by in above if by.mean() <= allowed or self.within(most, by))
+        return next(within)  # at the latest the lowest
 
     def best_of_each_size(self, size: int | None = None) -> dict[str, np.ndarray]:
         """Size, error, standard error and setting of the best model of each size, or of one."""
@@ -194,11 +206,14 @@ class Path:
     ----------
     most : int
         Largest size.
+    stages : tuple of tuples of int
+        Sizes to try.
     """
 
     def __init__(self, folds: Folds, units: Units, n_jobs: int | None) -> None:
         self.folds, self.units, self.n_jobs, self.most = folds, units, n_jobs, MANY_TERMS
         self.results = Results()
+        self.stages = COARSE_STAGES if isinstance(folds, OneDraw) else STAGES
         self.states: dict[Setting, Parameters | None] = {}
 
     def advance(self, sizes: tuple[int, ...], settings: list[Setting] | None = None) -> None:
@@ -224,9 +239,8 @@ class Path:
                     own = parameters.take(models)
                     total = size + (n_outputs if setting.linear else 0)
                     if total:
-                        self.results.add(
-                            setting, total, error[models], loss[models], values[models], own
-                        )
+                        found = error[models].ravel(), loss[models].ravel()
+                        self.results.add(setting, total, *found, values[models], own)
                     self.states[setting] = own
 
     def _sizes(self, group: list[Setting], sizes: tuple[int, ...]) -> tuple[int, ...]:
@@ -244,7 +258,7 @@ class Path:
             most = self.most
             has_linear = any(setting.linear for setting in self.results.settings)
             last = sizes[-1] + (n_linear if has_linear else 0)
-            steps = sorted({size for stage in STAGES for size in stage} | set(sizes))
+            steps = sorted({size for stage in self.stages for size in stage} | set(sizes))
             steps = [size for size in steps if there < size <= last]
         fitting = tuple(size for size in steps if size <= most)
         # The last time, as far as they may.
@@ -290,15 +304,11 @@ class Path:
         if not self.states or not earlier or len(earlier) == len(indices):
             return bool(self.states)  # nothing to compare
         best = min(indices, key=results.mean_loss)
-        lowest_setting = results.settings[best]
-        if (
-            best < first
-            and lowest_setting in self.states
-            and lowest_setting not in results.settings[first:]
-        ):
+        setting = results.settings[best]
+        if best < first and setting in self.states and setting not in results.settings[first:]:
             return True  # larger than the sizes of the stage already, it has waited
         gain = results.losses[min(earlier, key=results.mean_loss)] - results.losses[best]
-        is_clear = not results.within(WORTHWHILE, gain)
+        is_clear = not results.within(results.standard_errors, gain)
         return is_clear or bool(best >= first and results.mean.min() > lowest)
 
 

@@ -86,9 +86,12 @@ class Projection:
 
     def solve(self, features: np.ndarray, start: np.ndarray | None) -> SpanSolution:
         """Project (30)."""
-        weights = features.T @ self.signed_dual
+        return self.projected(features.T @ self.signed_dual)
+
+    def projected(self, weights: np.ndarray) -> SpanSolution:
+        """Return the solution with these weights v."""
         value = -0.5 * float(np.sum(weights * weights))
-        return SpanSolution(value, weights, self.signed_dual, np.zeros(self.signed_dual.shape[1]))
+        return SpanSolution(value, weights, self.signed_dual, np.zeros(weights.shape[1]))
 
 
 class LargeMargin:
@@ -226,23 +229,15 @@ class Prototypes:
         return self._differentiate(self.kernel.width_derivatives)
 
     def _differentiate(self, derivatives: Callable[..., tuple[np.ndarray, Any]]) -> Any:
-        rows, signed_dual = self._active_rows()
-        by_rows, width_rows = derivatives(
-            self.X[rows], self.vectors, signed_dual @ self.coef.T, self.values[rows]
-        )
+        signed_dual = self.solution.signed_dual
+        rows: Any = np.flatnonzero(signed_dual.any(axis=1))  # beyond the margin it is zero
+        if len(rows) == len(signed_dual):
+            rows = slice(None)
+        by_values = signed_dual[rows] @ self.coef.T
+        by_rows, width_rows = derivatives(self.X[rows], self.vectors, by_values, self.values[rows])
         # Each vector is on both sides of K^z, which makes up for the half.
         by_gram, width_gram = derivatives(self.vectors, self.vectors, self.coef @ self.coef.T)
         return by_gram - by_rows, 0.5 * width_gram - width_rows
-
-    def _active_rows(self) -> tuple[Any, np.ndarray]:
-        """Rows with a dual variable: those beyond the margin have none."""
-        signed_dual = self.solution.signed_dual
-        rows = np.flatnonzero(signed_dual.any(axis=1))
-        return (
-            (slice(None), signed_dual)
-            if len(rows) == len(signed_dual)
-            else (rows, signed_dual[rows])
-        )
 
     def descend(
         self, *, max_steps: int, tolerance: float, learn_gamma: bool | str = False
@@ -324,8 +319,5 @@ def _unit(kernel: Kernel) -> Any:
     """Return the unit of the search: the length over which the kernel changes."""
     if kernel.name != "rbf":
         return 1.0
-    unit = 1.0 / np.sqrt(kernel.gamma)
-    if kernel.metric is None:
-        return unit
-    metric = np.array(kernel.metric)
-    return unit / np.sqrt(np.where(metric > 0, metric, 1.0))
+    metric = np.array(1.0 if kernel.metric is None else kernel.metric)
+    return 1.0 / np.sqrt(kernel.gamma) / np.sqrt(np.where(metric > 0, metric, 1.0))

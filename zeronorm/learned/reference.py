@@ -61,9 +61,8 @@ def _evaluate_landmarks(
     folds = folds.seen_by(form)
     rows = folds.shared.rows
     count = min(LANDMARKS, int(folds.train.sum(axis=1).min()))
-    landmarks = folds.all_candidates(count)
     start = Parameters.nothing(len(folds), rows, form)
-    start.vectors = landmarks
+    start.vectors = folds.all_candidates(count)
     start.weights = zeros((len(folds), count, rows.n_outputs), rows.like)
     found = []
     for C in Cs:
@@ -71,7 +70,7 @@ def _evaluate_landmarks(
         models = JointModels(rows, form, folds.costs([C]), gammas, start)
         solve_coefficients(models, max_steps=LANDMARK_STEPS, tolerance=1e-4)
         error, mean_loss, _ = folds.evaluate(models)
-        found.append((C, error, mean_loss, folds.active_rows(models)))
+        found.append((C, error.ravel(), mean_loss.ravel(), folds.active_rows(models)))
         start = models.parameters
     return found
 

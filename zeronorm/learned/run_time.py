@@ -48,15 +48,11 @@ class RunTime:
         batch = min(batch, self.n_rows)
         return float(steps) * terms * (batch * (self.n_features + self.n_outputs) + terms**2)
 
-    def of_coefficients(self, terms: int) -> float:
-        """Multiplications of the last solution, with a matrix for each output."""
-        width = self.n_features + self.n_outputs * terms
-        return float(PASSES) * self.n_rows * terms * width
-
-    def to_come(self, terms: int, steps: int, last: int) -> float:
+    def to_come(self, terms: int, steps: int, last: int, batch: int = LARGE_BATCH) -> float:
         """Multiplications of steps, of those of the last descent, and of the last solution."""
-        work = self.of_steps(terms, steps, BATCH) + self.of_steps(terms, last, LARGE_BATCH)
-        return work + self.of_coefficients(terms)
+        work = self.of_steps(terms, steps, BATCH) + self.of_steps(terms, last, batch)
+        width = self.n_features + self.n_outputs * terms  # of that, a matrix for each output
+        return work + float(PASSES) * self.n_rows * terms * width
 
     def seconds(self, work: float, trial: Callable[[], Any], trial_work: float) -> float:
         """Predict how long so much work will take, by a trial of known work, the second of two."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -158,16 +159,9 @@ class Scoring:
         self, values: list[Any], indices: list[np.ndarray], link: Callable[[], Any]
     ) -> np.ndarray:
         """Return the loss of a model on each of some sets of rows, of its values there."""
-        kept: list[Any] = []
-
-        def learned() -> Any:  # once, and only if the scorer asks for probabilities
-            if not kept:
-                kept.append(link())
-            return kept[0]
-
-        return np.array(
-            [self._loss(*fold, learned) for fold in zip(values, indices, strict=True)], dtype=float
-        )
+        learned = cache(link)  # once, and only if the scorer asks for probabilities
+        folds = zip(values, indices, strict=True)
+        return np.array([self._loss(*fold, learned) for fold in folds], dtype=float)
 
     def _loss(self, values: Any, rows: np.ndarray, link: Callable[[], Any]) -> float:
         some = self.take(rows)

@@ -189,11 +189,6 @@ class BatchProblem:
         costs = as_on(self.Cs, like)[:, None] * as_on(cost, like)
         return JointModels(rows, self.form, costs, self.gammas, parameters, self.used)
 
-    def beside_rows(self) -> BatchProblem:
-        """Return the problem with C and widths where the rows are: each step asks for them."""
-        like = self.source.like
-        return replace(self, Cs=as_on(self.Cs, like), gammas=as_on(self.gammas, like))
-
     def take(self, models: np.ndarray) -> BatchProblem:
         """Return the problem of some of the models."""
         return replace(self, Cs=self.Cs[models], gammas=self.gammas[models])
@@ -207,17 +202,14 @@ def descend_in_cycles(models: JointModels, cycle: Cycle, *, retry: bool = True) 
     """
 
     def move(some: np.ndarray, parameters: Parameters, smaller: Cycle) -> np.ndarray:
-        part = models.take(some)
-        indices = np.arange(len(some))
-        gammas = to_numpy(take(models.gamma, some))
-        box = models.rows.box
+        part, indices = models.take(some), np.arange(len(some))
+        gammas, box = to_numpy(part.gamma), models.rows.box
         run_cycle(lambda at: part.function(at, indices), parameters, gammas, smaller, box=box)
         part.parameters = parameters
         return part.objective()
 
-    before = models.objective()
-    moved = _never_above(move, models.parameters, before, cycle, retry)
-    models.parameters, models.values = moved
+    found = _never_above(move, models.parameters, models.objective(), cycle, retry)
+    models.parameters, models.values = found
 
 
 def descend_by_batches(
@@ -249,7 +241,9 @@ def descend_by_batches(
 
     def move(some: np.ndarray, moved: Parameters, smaller: Cycle) -> np.ndarray:
         part, indices = problem.take(some), np.arange(len(some))
-        there, next_batch = part.beside_rows(), batches.__next__
+        # C and widths where the rows are: each step asks for them.
+        there = replace(part, Cs=as_on(part.Cs, like), gammas=as_on(part.gammas, like))
+        next_batch = batches.__next__
         if not is_numpy(like):
             next_batch = InTurn(np.stack(list(islice(batches, cycle.steps))), like).next
 

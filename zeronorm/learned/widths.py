@@ -45,13 +45,11 @@ class NoWidth:
         Number of features.
     """
 
+    #: Number of further variables.
+    count = 0
+
     def __init__(self, first: Kernel, n_features: int) -> None:
         self.first, self.n_features = first, n_features
-
-    @property
-    def count(self) -> int:
-        """Number of further variables."""
-        return 0
 
     def kernel(self, point: np.ndarray) -> Kernel:
         """Return the kernel at these values of the variables."""
@@ -69,10 +67,7 @@ class NoWidth:
 class OneWidth(NoWidth):
     """Gamma is learned."""
 
-    @property
-    def count(self) -> int:
-        """One variable."""
-        return 1
+    count = 1
 
     def kernel(self, point: np.ndarray) -> Kernel:
         """Return the kernel with another gamma."""
@@ -91,12 +86,8 @@ class WidthPerFeature(NoWidth):
         super().__init__(first, n_features)
         metric = np.ones(n_features) if first.metric is None else np.array(first.metric)
         self.free = np.flatnonzero(metric)
+        self.count = len(self.free)
         self.logarithms = np.log(first.gamma) + np.log(metric[self.free])
-
-    @property
-    def count(self) -> int:
-        """One variable for each feature that counts."""
-        return len(self.free)
 
     def kernel(self, point: np.ndarray) -> Kernel:
         """Return the kernel with other widths; gamma is their geometric mean."""

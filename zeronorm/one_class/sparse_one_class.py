@@ -147,7 +147,6 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
         super()._check_parameters()
         check_share("nu", self.nu)
         check_learnable(self.kernel)
-        check_integer("max_iter", self.max_iter, least=1)
         check_integer("n_terms", self.n_terms, least=1, words=("auto",))
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:

@@ -14,9 +14,9 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy import sparse
-from scipy.spatial.distance import cdist
 
 from zeronorm.blocks import row_blocks
+from zeronorm.distances import finite_distances
 from zeronorm.solvers.cover import Cover
 
 #: Most pairs of rows within the radius, each an entry of the linear program, and most distances
@@ -30,24 +30,6 @@ BLOCK_ROWS = 256
 Solve = Callable[[sparse.csr_array, int], Cover]
 
 
-def distances(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Euclidean distances by differences: equal rows are at distance zero.
-
-    Raises
-    ------
-    ValueError
-        If a distance overflows.
-    """
-    with np.errstate(over="ignore"):
-        found = cdist(X, Y)
-    if not np.isfinite(found).all():
-        raise ValueError(
-            "The squared distances of the rows overflow; scale the features first (for example "
-            "with StandardScaler)."
-        )
-    return found
-
-
 def neighbours(rows: np.ndarray, radius: float) -> sparse.csr_array:
     """Return a sparse matrix with a one for every pair of rows within the radius.
 
@@ -58,7 +40,7 @@ def neighbours(rows: np.ndarray, radius: float) -> sparse.csr_array:
     """
     parts, count = [], 0
     for block in row_blocks(len(rows), BLOCK_ROWS):
-        parts.append(_ones(distances(rows[block], rows) <= radius))
+        parts.append(_ones(finite_distances(rows[block], rows) <= radius))
         count += parts[-1].nnz
         if count > MOST_PAIRS:
             raise ValueError(
@@ -89,7 +71,7 @@ def smallest_radius(rows: np.ndarray, count: int, solve: Solve) -> tuple[float, 
             f"fit in memory beyond {int(MOST_DISTANCES**0.5)} rows: give a radius, or fit fewer "
             "rows, for example a random sample."
         )
-    table = distances(rows, rows)
+    table = finite_distances(rows, rows)
     best = Cover(_farthest_first(table, count), 1)
     radius = _radius(table, best.points)
     radii = np.unique(table[(table >= radius / 2) & (table <= radius)])

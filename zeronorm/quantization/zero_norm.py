@@ -28,7 +28,8 @@ from zeronorm.base.documented import Documented
 from zeronorm.base.fitting import fitting
 from zeronorm.base.parameters import with_parameters
 from zeronorm.checks import check_integer, check_not_negative, shown
-from zeronorm.quantization.neighbours import distances, neighbours, smallest_radius
+from zeronorm.distances import finite_distances
+from zeronorm.quantization.neighbours import neighbours, smallest_radius
 from zeronorm.solvers.cover import Cover, small_cover
 
 #: Number of vectors where neither that nor a radius is given: as many as KMeans has clusters.
@@ -161,7 +162,7 @@ class ZeroNormQuantizer(
             self.radius_, self.lower_bound_, self.n_iter_ = radius, cover.bound, 1 + cover.rounds
             self.cluster_centers_indices_ = np.sort(first[cover.points])
             self.cluster_centers_ = X[self.cluster_centers_indices_]
-            self.labels_ = distances(X, self.cluster_centers_).argmin(axis=1)
+            self.labels_ = finite_distances(X, self.cluster_centers_).argmin(axis=1)
         return self
 
     def _cover(self, rows: np.ndarray) -> tuple[float, Cover]:
@@ -208,7 +209,7 @@ class ZeroNormQuantizer(
     def _distances(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        return distances(X, self.cluster_centers_)
+        return finite_distances(X, self.cluster_centers_)
 
     @property
     def _n_features_out(self) -> int:

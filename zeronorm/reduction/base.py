@@ -21,18 +21,21 @@ from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import check_cost, store_expansion
 from zeronorm.base.validation import check_device, validated
-from zeronorm.checks import check_integer, check_positive, is_number, shown
+from zeronorm.checks import check_integer, check_one_of, check_stopping, is_number, shown
 from zeronorm.exceptions import PoorFitWarning, warn
 from zeronorm.reduction.given_model import Given
 from zeronorm.reduction.methods import drop_dependent, place_vectors
-from zeronorm.reduction.problem import Limits, Reduced, Reduction
-from zeronorm.reduction.rows import Rows, output_values
+from zeronorm.reduction.problem import Limits, Reduced, Reduction, Rows, output_values
 from zeronorm.reduction.subset_search import search_among_vectors
 
 
 @with_parameters
 class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABCMeta):
     """Base of the reducers; a subclass says which machines it takes, and what their values mean."""
+
+    #: What is made smaller if nothing is given, and what is to be known of a fitted model.
+    _default: ClassVar[type]
+    _given: ClassVar[type[Given]]
 
     #: Methods there are, and whether training again wants a target.
     _methods: ClassVar[tuple[str, ...]] = ("reduced_set", "modified", "cross_entropy", "exact")
@@ -59,12 +62,8 @@ class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABC
         return self._default() if self.estimator is None else self.estimator
 
     @abstractmethod
-    def _default(self) -> Any:
-        """Return what is made smaller if nothing is given."""
-
-    @abstractmethod
-    def _given(self, estimator: Any) -> Given:
-        """Return what is to be known of a fitted model."""
+    def _model_parts(self) -> tuple[Any, Any]:
+        """Return what was learned, and what its values mean."""
 
     def _target_options(self) -> dict[str, Any]:
         """Options that validate the target."""
@@ -74,8 +73,7 @@ class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABC
         """Return the target, checked beyond its shape."""
         return y
 
-    @abstractmethod
-    def _check_target(self, rows: Rows, given: Given) -> None:
+    def _check_target(self, rows: Rows, given: Any) -> None:
         """Raise ValueError unless the target fits the model."""
 
     def fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
@@ -105,17 +103,25 @@ class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABC
         return self
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.method, str) or self.method not in self._methods:
-            names = ", ".join(self._methods)
-            raise ValueError(f"method must be one of {names}; got {shown(self.method)}.")
+        check_one_of("method", self.method, self._methods)
         if self.n_terms is not None:
             check_integer("n_terms", self.n_terms, least=1)
         if self.max_error is not None:
             self._check_error()
-        check_positive("tol", self.tol)
-        check_integer("max_iter", self.max_iter, least=1)
+        check_stopping(self)
         check_device(self.device)
         check_kernel_machine(self._estimator())
+        self._check_kind()
+
+    def _check_kind(self) -> None:
+        """Raise ValueError for a machine of another kind before it is fitted in vain."""
+        estimator, example = self._estimator(), self._default()
+        kind, needed = (get_tags(model).estimator_type for model in (estimator, example))
+        if kind != needed and not isinstance(estimator, FrozenEstimator):
+            raise ValueError(
+                f"estimator must be a {needed} such as {type(example).__name__}; got "
+                f"{shown(estimator)}."
+            )
 
     def _check_error(self) -> None:
         """Raise ValueError unless max_error is a share."""
@@ -139,8 +145,9 @@ class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABC
                 estimator = clone(estimator).fit(rows.X, rows.y, **weights)
         given = self._given(estimator)
         given.device = self.device
+        if rows is not None:
+            self._check_rows(rows, given)
         reduction = Reduction(given, rows)
-        self._check_rows(reduction)
         with np.errstate(all="ignore"):
             reduced = self._reduce(reduction)
         self._store(estimator, reduction, reduced)
@@ -177,13 +184,10 @@ class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABC
         weight = check_sample_weight(sample_weight, X.shape[0])
         return Rows(X, y, weight, sample_weight is not None)
 
-    def _check_rows(self, reduction: Reduction) -> None:
+    def _check_rows(self, rows: Rows, given: Given) -> None:
         """Raise ValueError unless the data fit the model."""
-        rows, given = reduction.rows, reduction.given
-        if rows is None:
-            return
-        needed = given.n_features
-        if rows.X.shape[1] != needed:
+        if rows.X.shape[1] != given.n_features:
+            needed = given.n_features
             raise ValueError(f"X has {rows.X.shape[1]} features; the model takes {needed}.")
         if rows.y is not None:
             self._check_target(rows, given)

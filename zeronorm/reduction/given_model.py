@@ -17,8 +17,7 @@ from zeronorm.decisions import Number, OneClass
 from zeronorm.expansion import KernelExpansion
 from zeronorm.libsvm import CLASSIFIERS, expansion_of
 from zeronorm.model import Model
-from zeronorm.reduction.rows import Rows, output_values
-from zeronorm.reduction.subset_problem import SubsetProblem
+from zeronorm.reduction.problem import Rows, SubsetProblem, output_values
 from zeronorm.solvers.losses import Hinge, insensitive, one_class
 
 #: Share of changed decisions beyond which the smaller model is no longer that model.
@@ -58,9 +57,12 @@ class Given(ABC):
     def answers(self, outputs: np.ndarray, rule: Any) -> np.ndarray:
         """Return what the model says about rows with these outputs."""
 
-    @abstractmethod
     def change(self, before: np.ndarray, after: np.ndarray, weight: Any) -> float:
-        """How far other answers are from the model's: ``changed_``, and what max_error limits."""
+        """How far other answers are from the model's: ``changed_``, and what max_error limits.
+
+        It is the share of other decisions.
+        """
+        return float(np.average(before != after, weights=weight))
 
     def changed_text(self, changed: float) -> str:
         """Say how much has changed."""
@@ -103,12 +105,6 @@ class Given(ABC):
         """Return the C to begin a search with: the model's, or one where it has none."""
         return 1.0
 
-    def with_terms(
-        self, vectors: np.ndarray, coef: np.ndarray, intercept: np.ndarray
-    ) -> KernelExpansion:
-        """Return an expansion of the same kernel, linear part and shape with other terms."""
-        return self.expansion.with_terms(vectors, coef, intercept)
-
 
 class GivenClasses(Given):
     """A fitted kernel classifier."""
@@ -122,29 +118,22 @@ class GivenClasses(Given):
         """Return class numbers."""
         return rule.codes(outputs)
 
-    def change(self, before: np.ndarray, after: np.ndarray, weight: Any) -> float:
-        """Share of other decisions."""
-        return float(np.average(before != after, weights=weight))
-
-    def weighted_rows(self, rows: Rows) -> tuple[Any, np.ndarray, np.ndarray]:
+    def weighted_rows(self, rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows that count, their class numbers, and their weights times those of the classes."""
-        assert rows.y is not None
         counts = np.flatnonzero(rows.weight > 0)
         codes = np.searchsorted(self.classes, rows.y[counts])
         weight = rows.weight[counts]
-        return rows.X[counts], codes, weight * self.class_factors(codes, weight)[codes]
+        if isinstance(self.model, CLASSIFIERS):
+            factors = np.asarray(self.model.class_weight_)
+        else:
+            factors = class_weights(self.model.class_weight, self.classes, codes, weight)
+        return counts, codes, weight * factors[codes]
 
     def hinges(self, rows: Rows) -> Iterator[tuple[np.ndarray, Hinge]]:
         """Yield rows and hinges of each class, or pair of classes."""
-        counts = np.flatnonzero(rows.weight > 0)
-        _, codes, weight = self.weighted_rows(rows)
+        counts, codes, weight = self.weighted_rows(rows)
         for C, (part, target) in zip(self.costs(), self.rule.problems(codes), strict=True):
             yield counts[part], Hinge(target, C * weight[part])
-
-    @property
-    def is_libsvm(self) -> bool:
-        """Whether it was trained by libsvm."""
-        return isinstance(self.model, CLASSIFIERS)
 
     def costs(self) -> np.ndarray:
         """C of every output.
@@ -152,9 +141,8 @@ class GivenClasses(Given):
         NuSVC has none, and an infinite one (a hard margin) costs nothing that can be counted; the
         solution is that of an SVC whose C is the largest coefficient.
         """
-        n_outputs = self.expansion.n_outputs
         C = getattr(self.model, "C_", getattr(self.model, "C", None))
-        if isinstance(self.model, NuSVC) or (self.is_libsvm and C == np.inf):
+        if isinstance(self.model, NuSVC) or (isinstance(self.model, CLASSIFIERS) and C == np.inf):
             found = expansion_of(self.model)
             factors = np.repeat(self.model.class_weight_, self.model.n_support_)
             return (np.abs(found.coef) / factors[:, None]).max(axis=0)
@@ -163,24 +151,17 @@ class GivenClasses(Given):
                 f"{type(self.model).__name__} has no C to train the coefficients again with; take "
                 "method='reduced_set'."
             )
-        return np.full(n_outputs, float(C))
+        return np.full(self.expansion.n_outputs, float(C))
 
     def subset_problem(self, rows: Rows) -> SubsetProblem:
         """Return the hinges of each class against the rest."""
-        _, codes, weight = self.weighted_rows(rows)
-        targets = signed_targets(codes, len(self.classes))
-        return SubsetProblem(np.flatnonzero(rows.weight > 0), targets, weight)
+        counts, codes, weight = self.weighted_rows(rows)
+        return SubsetProblem(counts, signed_targets(codes, len(self.classes)), weight)
 
     def search_cost(self, rows: Rows) -> float:
         """Return the C to begin a search with: the model's, or one where it has none."""
         has_cost = isinstance(self.model, NuSVC) or hasattr(self.model, "C")
         return float(self.costs().max()) if has_cost else 1.0
-
-    def class_factors(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Factor of C for each class."""
-        if self.is_libsvm:
-            return np.asarray(self.model.class_weight_)
-        return class_weights(self.model.class_weight, self.classes, codes, weight)
 
 
 class GivenNumbers(Given):
@@ -237,7 +218,6 @@ class GivenNumbers(Given):
 
     def _targets(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Rows that count, and their targets (rows x targets)."""
-        assert rows.y is not None
         counts = np.flatnonzero(rows.weight > 0)
         return counts, rows.y.reshape(len(rows.y), -1)[counts]
 
@@ -282,10 +262,6 @@ class GivenOneClass(Given):
     def answers(self, outputs: np.ndarray, rule: Any) -> np.ndarray:
         """Whether rows are inside."""
         return outputs[:, 0] > 0
-
-    def change(self, before: np.ndarray, after: np.ndarray, weight: Any) -> float:
-        """Share of other decisions."""
-        return float(np.average(before != after, weights=weight))
 
     def lost(self, expansion: KernelExpansion, rows: Rows | None) -> np.ndarray:
         """Return what another function lacks to have as many rows outside; or, without, a mean."""

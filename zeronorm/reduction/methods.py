@@ -61,10 +61,9 @@ def place_vectors(reduction: Reduction, limits: Limits, *, train_again: bool) ->
             expansion, gap = trained_again(reduction, current, limits.tol)
             warning = gap_warning("The model trained again", gap, limits.tol) or warning
         else:
-            expansion = given.with_terms(current.vectors, current.coef, given.expansion.intercept)
-            lost = given.lost(expansion, reduction.rows)
-            intercept = given.expansion.intercept + lost
-            expansion = given.with_terms(current.vectors, current.coef, intercept)
+            expansion = given.expansion.with_terms(current.vectors, current.coef)
+            intercept = expansion.intercept + given.lost(expansion, reduction.rows)
+            expansion = given.expansion.with_terms(current.vectors, current.coef, intercept)
         found = reduction.compared(expansion)
         found.n_iter, found.warning = descent.steps, warning
         residual = reduced_set.distance(expansion.vectors, expansion.coef)
@@ -134,7 +133,8 @@ def trained_again(
     weights = np.column_stack([one.coef for one in solutions])
     intercept = np.array([one.intercept for one in solutions])
     coef = np.linalg.solve(current.factor.T, weights)
-    return given.with_terms(current.vectors, coef, intercept), max(one.gap for one in solutions)
+    gap = max(one.gap for one in solutions)
+    return given.expansion.with_terms(current.vectors, coef, intercept), gap
 
 
 # The model's own vectors.
@@ -152,7 +152,7 @@ def drop_dependent(reduction: Reduction, limits: Limits) -> Reduced:
     if expansion.n_terms > 1:
         kept, coef = independent_terms(own_gram(reduction), expansion.coef)
         if len(kept) < expansion.n_terms:
-            expansion = given.with_terms(expansion.vectors[kept], coef, expansion.intercept)
+            expansion = expansion.with_terms(expansion.vectors[kept], coef)
     found = reduction.compared(expansion)
     reduction.history.record(terms=expansion.n_terms, changed=found.changed)
     if limits.excess(expansion.n_terms):

@@ -16,9 +16,8 @@ from zeronorm.base.parameters import with_parameters
 from zeronorm.decisions import OneClass
 from zeronorm.expansion import KernelExpansion
 from zeronorm.reduction.base import KernelReducer
-from zeronorm.reduction.given_model import GivenOneClass
+from zeronorm.reduction.given_model import Given, GivenOneClass
 from zeronorm.reduction.problem import Reduced, Reduction
-from zeronorm.reduction.rows import Rows
 
 
 @with_parameters
@@ -126,16 +125,9 @@ class OneClassReducer(OutlierMixin, KernelReducer):
     True
     """
 
+    _default: ClassVar[type] = OneClassSVM
+    _given: ClassVar[type[Given]] = GivenOneClass
     _has_target: ClassVar[bool] = False
-
-    def _default(self) -> Any:
-        return OneClassSVM()
-
-    def _given(self, estimator: Any) -> GivenOneClass:
-        return GivenOneClass(estimator)
-
-    def _check_target(self, rows: Rows, given: Any) -> None:
-        """Take any: there is none."""
 
     def _store(self, estimator: Any, reduction: Reduction, reduced: Reduced) -> None:
         super()._store(estimator, reduction, reduced)

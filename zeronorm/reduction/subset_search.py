@@ -16,7 +16,6 @@ Terms beyond ``n_terms``, or that ``max_error`` can spare, are then dropped one 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,8 +26,14 @@ from zeronorm.classifiers.cross_entropy import BLOCK_ROWS, ROOM, CrossEntropySVC
 from zeronorm.decisions import DecisionRule
 from zeronorm.expansion import KernelExpansion
 from zeronorm.reduction.given_model import GivenClasses
-from zeronorm.reduction.problem import TRAINS_AGAIN, Limits, Reduced, Reduction, warned
-from zeronorm.reduction.subset_problem import SubsetProblem
+from zeronorm.reduction.problem import (
+    TRAINS_AGAIN,
+    Limits,
+    Reduced,
+    Reduction,
+    SubsetProblem,
+    warned,
+)
 from zeronorm.solvers.cross_entropy.search import best_set
 from zeronorm.solvers.linear_programs.hinge_lp import one_norm_support
 
@@ -36,21 +41,11 @@ from zeronorm.solvers.linear_programs.hinge_lp import one_norm_support
 COST_STEP, COST_TRIES = 3.0, 4
 
 
-@dataclass
-class Found:
-    """What a search found, in the units of the problem."""
-
-    expansion: KernelExpansion
-    n_iter: int
-    warning: str | None = None
-
-
 def search_among_vectors(
     reduction: Reduction, limits: Limits, *, n_jobs: int | None = None
 ) -> Reduced:
     """Find few of the model's vectors by the cross-entropy method."""
-    given, rows = reduction.given, reduction.rows
-    assert rows is not None
+    given = reduction.given
     given.expansion.without_linear(TRAINS_AGAIN)
     is_small = limits.n_terms is not None and not limits.excess(given.expansion.n_terms)
     if given.expansion.n_terms <= 1 or (is_small and limits.max_error is None):
@@ -82,11 +77,9 @@ def search_among_vectors(
 class SubsetSearch:
     """Searches among the vectors of one model, for the cost C that it is set to."""
 
-    given: Any
-    data: Any
-
     def __init__(self, reduction: Reduction, limits: Limits, n_jobs: int | None) -> None:
         self.reduction, self.limits, self.n_jobs = reduction, limits, n_jobs
+        assert reduction.rows is not None
         self.given, self.data = reduction.given, reduction.rows
         self.problem: SubsetProblem = self.given.subset_problem(self.data)
         self.X: Any = self.data.X[self.problem.rows]
@@ -96,7 +89,7 @@ class SubsetSearch:
         if isinstance(self.given, GivenClasses):
             self.rule = DecisionRule(len(self.given.classes))
 
-    def compared(self, found: Found) -> Reduced:
+    def compared(self, found: Reduced) -> Reduced:
         """Compare what was found with the model, and write it into the history."""
         own = self.problem.in_own_units(found.expansion, self.X)
         reduced = self.reduction.compared(own, self.rule)
@@ -104,11 +97,11 @@ class SubsetSearch:
         self.reduction.history.record(terms=own.n_terms, changed=reduced.changed, cost=self.C)
         return reduced
 
-    def at_cost(self) -> Found:
-        """Search the best set."""
+    def at_cost(self) -> Reduced:
+        """Search the best set; what is found is in the units of the problem."""
         return self._among_classes() if self.rule is not None else self._among_hinges()
 
-    def _among_classes(self) -> Found:
+    def _among_classes(self) -> Reduced:
         given, data = self.given, self.data
         search = CrossEntropySVC(
             C=self.C,
@@ -120,9 +113,9 @@ class SubsetSearch:
             n_jobs=self.n_jobs,
         )
         search.fit(data.X, data.y, data.weight if data.is_weighted else None)
-        return Found(search.expansion_, search.n_iter_)
+        return Reduced(search.expansion_, self.rule, n_iter=search.n_iter_)
 
-    def _among_hinges(self) -> Found:
+    def _among_hinges(self) -> Reduced:
         """Search among the vectors that the one-norm machine uses, as in the paper.
 
         On a sample where there are many rows; the coefficients of the best set are solved on all.
@@ -155,9 +148,10 @@ class SubsetSearch:
                 f"The search among the vectors stopped after {found.rounds} rounds before the "
                 "level of the elite converged. Raise max_iter."
             )
-        return Found(_used(expansion, chosen, coef, intercept), found.rounds, warning)
+        fewer = _used(expansion, chosen, coef, intercept)
+        return Reduced(fewer, None, n_iter=found.rounds, warning=warning)
 
-    def one_term_less(self, found: Found) -> Iterator[Found]:
+    def one_term_less(self, found: Reduced) -> Iterator[Reduced]:
         """Yield functions with fewer and fewer terms: each time the one that costs least goes."""
         expansion = found.expansion
         cost = self.C * float(self.problem.cost.max())
@@ -173,8 +167,8 @@ class SubsetSearch:
             there = scores.vectors[scores.values.argmin()]
             coef, intercept, _, _ = score.coefficients(there)
             there = np.asarray(coef.any(axis=1))
-            everything = np.arange(expansion.n_terms)
-            yield Found(_used(expansion, everything, coef, intercept), found.n_iter)
+            fewer = _used(expansion, np.arange(expansion.n_terms), coef, intercept)
+            yield Reduced(fewer, self.rule, n_iter=found.n_iter)
 
 
 def _used(expansion: Any, columns: np.ndarray, coef: np.ndarray, intercept: Any) -> KernelExpansion:

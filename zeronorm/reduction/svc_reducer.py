@@ -9,7 +9,7 @@ numerics of RS and of the last.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -21,9 +21,8 @@ from zeronorm.checks import shown
 from zeronorm.decisions import Classes
 from zeronorm.expansion import KernelExpansion
 from zeronorm.reduction.base import KernelReducer
-from zeronorm.reduction.given_model import GivenClasses
-from zeronorm.reduction.problem import Reduced, Reduction
-from zeronorm.reduction.rows import Rows
+from zeronorm.reduction.given_model import Given, GivenClasses
+from zeronorm.reduction.problem import Reduced, Reduction, Rows
 
 
 @with_parameters
@@ -109,8 +108,7 @@ class SVCReducer(ClassifierMixin, KernelReducer):
 
     The intercept of "reduced_set" is such that the mean decision value on the model's own vectors
     stays what it was. The model's intercept, which Burges keeps, belongs to the whole function; a
-    part of it has another mean. (On nine sets, with 5 % of the vectors, this changes 7.8 % of the
-    decisions on new rows, the model's intercept 9.1 %.)
+    part of it has another mean, and changes more decisions (docs/decisions.md has how many).
 
     A linear part of the model stays as it is, in "reduced_set" and "exact"; the other two train
     coefficients as if there were none, and refuse such a model.
@@ -145,18 +143,14 @@ class SVCReducer(ClassifierMixin, KernelReducer):
     True
     """
 
-    def _default(self) -> Any:
-        return SVC()
-
-    def _given(self, estimator: Any) -> GivenClasses:
-        return GivenClasses(estimator)
+    _default: ClassVar[type] = SVC
+    _given: ClassVar[type[Given]] = GivenClasses
 
     def _checked_target(self, y: np.ndarray) -> np.ndarray:
         check_labels(y)
         return y
 
     def _check_target(self, rows: Rows, given: Any) -> None:
-        assert rows.y is not None
         there = np.unique(rows.y[rows.weight > 0])
         if not np.array_equal(there, given.classes):
             raise ValueError(

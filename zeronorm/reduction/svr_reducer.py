@@ -6,7 +6,7 @@ coefficients are trained again with the epsilon-insensitive loss of the model.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -19,8 +19,8 @@ from zeronorm.checks import check_not_negative
 from zeronorm.decisions import Number
 from zeronorm.expansion import KernelExpansion
 from zeronorm.reduction.base import KernelReducer
-from zeronorm.reduction.given_model import GivenNumbers
-from zeronorm.reduction.rows import Rows
+from zeronorm.reduction.given_model import Given, GivenNumbers
+from zeronorm.reduction.problem import Rows
 
 
 @with_parameters
@@ -129,11 +129,8 @@ class SVRReducer(RegressorMixin, KernelReducer):
     True
     """
 
-    def _default(self) -> Any:
-        return SVR()
-
-    def _given(self, estimator: Any) -> GivenNumbers:
-        return GivenNumbers(estimator)
+    _default: ClassVar[type] = SVR
+    _given: ClassVar[type[Given]] = GivenNumbers
 
     def _check_error(self) -> None:
         check_not_negative("max_error", self.max_error)
@@ -155,7 +152,6 @@ class SVRReducer(RegressorMixin, KernelReducer):
         return targets[:, 0] if targets.shape[1] == 1 else targets
 
     def _check_target(self, rows: Rows, given: Any) -> None:
-        assert rows.y is not None
         n_targets, needed = rows.y.reshape(len(rows.y), -1).shape[1], given.expansion.n_outputs
         if n_targets != needed:
             raise ValueError(f"y has {n_targets} targets; the model has {needed}.")

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from zeronorm.base.candidates import SparseKernelRegressor
-from zeronorm.base.outputs import join_outputs
+from zeronorm.base.outputs import join_by_evidence
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.targets import TargetUnits
 from zeronorm.base.training_set import ChosenTerms, TrainingProblem
 from zeronorm.base.validation import validated
-from zeronorm.checks import check_choice, check_integer
+from zeronorm.checks import check_choice
 from zeronorm.solvers.evidence.noise import Regression, learn_regression
 
 #: Least noise that may be given, as a share of the variance of the target; its inverse is the most.
@@ -132,7 +132,6 @@ class RelevanceVectorRegressor(SparseKernelRegressor):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_integer("max_iter", self.max_iter, least=1)
         check_choice("noise_variance", self.noise_variance, ("auto",), several=False)
 
     def _learns_noise(self) -> bool:
@@ -153,23 +152,12 @@ class RelevanceVectorRegressor(SparseKernelRegressor):
                     max_rounds=self.max_iter,
                 )
             )
-        weights = np.zeros((len(parts), problem.values.shape[1] + 1))
-        precision = np.full(weights.shape, np.inf)
-        for output, part in enumerate(parts):
-            weights[output, part.found.indices] = part.found.weights
-            prior = part.found.variance * units.scale[output] ** 2
-            precision[output, part.found.indices] = 1.0 / prior
-        histories = [part.found.history for part in parts]
-        rounds = max(len(history["terms"]) for history in histories)
-        warning = self._warning(parts, rounds)
-        fit = join_outputs(list(weights[:, :-1]), list(weights[:, -1]), histories, rounds, warning)
+        found = [part.found for part in parts]
+        fit = join_by_evidence(self, found, problem.values.shape[1], units.scale)
         fit.coef = units.scale * fit.coef
         fit.intercept = units.scale * fit.intercept + units.centre
         noise = np.array([part.noise for part in parts]) * units.scale**2
         self.noise_variance_ = float(noise[0]) if len(noise) == 1 else noise
-        self.log_marginal_likelihood_ = fit.objective
-        self.prior_precision_ = precision[:, fit.terms]
-        self.intercept_precision_ = precision[:, -1]
         self._covariance = [
             (_places(part, fit.terms), scale**2 * part.covariance)
             for part, scale in zip(parts, units.scale, strict=True)
@@ -186,20 +174,6 @@ class RelevanceVectorRegressor(SparseKernelRegressor):
                 "decides. Take another, or 'auto'."
             )
         return noise
-
-    def _warning(self, parts: list[Regression], rounds: int) -> str | None:
-        if all(part.found.is_converged for part in parts):
-            return None
-        if_stuck = (
-            "Rounding allows no further: take a larger gamma or smaller weights, or standardise "
-            "the features."
-        )
-        return (
-            f"RelevanceVectorRegressor stopped after {rounds} rounds with a change left that is "
-            "predicted to raise the log marginal likelihood by "
-            f"{max(part.found.gain for part in parts):.1e} (tol={self.tol:g}). "
-            + ("Raise max_iter or tol." if rounds >= self.max_iter else if_stuck)
-        )
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the target of every row, and its standard deviation if asked.

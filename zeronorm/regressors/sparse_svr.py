@@ -29,7 +29,7 @@ from zeronorm.base.parameters import with_parameters
 from zeronorm.base.regressor import KernelRegressor
 from zeronorm.base.targets import TargetUnits
 from zeronorm.base.training_set import Learned
-from zeronorm.checks import check_choice, check_not_negative, is_number, shown
+from zeronorm.checks import check_choice, check_not_negative, check_one_of, is_number, shown
 from zeronorm.decisions import Number
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.choice import Choice
@@ -95,8 +95,8 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         Where the learned vectors may be, as in :class:`SparseSVC`: anywhere, within the range of
         the training rows, or on training rows (``support_``).
     rule : {"loss", "one_se", "paired_se", "best"}, default="loss"
-        Which size to keep. "loss": the smallest whose held-out error is within 2 % (of the root
-        mean square 1 %) or a quarter of a standard error, fold by fold, of the lowest. "one_se":
+        Which size to keep. "loss": the smallest whose held-out error is within 6 % (of the root
+        mean square 3 %) or a quarter of a standard error, fold by fold, of the lowest. "one_se":
         the smallest within one standard error of the lowest error; "paired_se": within one
         standard error of the fold-by-fold difference from it; "best": that with the lowest error.
     extrapolation : float or None, default=0.1
@@ -113,7 +113,8 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         Relative gap between the objective and its minimum over the coefficients.
     max_iter : int, default=200
         Most steps of the final fit with all the vectors, after three times as many of Adam from
-        eight terms on; by mini-batches, twelve times as many.
+        eight terms on; by mini-batches, six times as many, and three times of at most 64 terms
+        on 20 000 rows or more.
     n_init : int, default=2
         Number of starts of the final fit; the one with the lowest objective is kept.
     random_state : int, RandomState instance or None, default=None
@@ -185,6 +186,8 @@ class SparseSVR(LearnedMachine, KernelRegressor):
     100 spreads from the middle then count as if they were there: they are outliers to this loss.
 
     For the choices folds share at most 2 500 rows, and are judged by up to 5 000 others besides.
+    From 20 000 rows on there are no folds: models learn from a draw of 4 000, and 10 000 others,
+    in ``cv`` sets, judge them.
     With more than 4 000 rows, models of eight terms or more are learned by mini-batches of all,
     and judged by a tenth of them that is held back; a number of folds, ``rule``, ``n_init`` and
     ``n_jobs`` do not count then, splits that are given do. The final coefficients are solved on
@@ -229,8 +232,7 @@ class SparseSVR(LearnedMachine, KernelRegressor):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not (isinstance(self.loss, str) and self.loss in LOSSES):
-            raise ValueError(f"loss must be one of {', '.join(LOSSES)}; got {shown(self.loss)}.")
+        check_one_of("loss", self.loss, LOSSES)
         check_choice("epsilon", self.epsilon, ("cv",), may_be_zero=True)
         if self.extrapolation is not None:
             check_not_negative("extrapolation, unless it is None,", self.extrapolation)

@@ -27,7 +27,7 @@ from zeronorm.base.outputs import join_reweighted
 from zeronorm.base.parameters import with_parameters
 from zeronorm.base.targets import TargetUnits
 from zeronorm.base.training_set import ChosenTerms, TrainingProblem
-from zeronorm.checks import check_integer, check_not_negative, shown
+from zeronorm.checks import check_not_negative, check_word, shown
 from zeronorm.solvers.linear_programs.hinge_lp import HingeLP
 from zeronorm.solvers.losses import insensitive
 from zeronorm.solvers.reweighting.loop import Penalty, Reweighted, reweight
@@ -140,11 +140,9 @@ class ZeroNormSVR(SparseKernelRegressor):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_integer("max_iter", self.max_iter, least=1)
         check_not_negative("epsilon", self.epsilon)
         check_not_negative("p", self.p)
-        if not isinstance(self.variant, str) or self.variant not in ("A", "B"):
-            raise ValueError(f"variant must be 'A' or 'B'; got {shown(self.variant)}.")
+        check_word("variant", self.variant, "A", "B")
         largest = 2 if self.variant == "A" else 1
         if self.p > largest:
             raise ValueError(

@@ -66,7 +66,6 @@ def shares(function: Function, Z: np.ndarray, reference: np.ndarray, output: int
 def _rbf(
     function: Function, change: np.ndarray, reference: np.ndarray, coef: np.ndarray
 ) -> np.ndarray:
-    assert function.widths is not None
     widths, away = function.widths, reference - function.vectors
     A = (change**2 @ widths)[:, None]
     B = (change * widths) @ away.T

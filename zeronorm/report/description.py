@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.export.description import Description, Lookup
+from zeronorm.export.description import Description, Feature, Lookup
 from zeronorm.report.attribution import shares
-from zeronorm.report.original_units import columns_used, features_by_column, in_original_units
 from zeronorm.report.rows import (
     Seen,
     described,
+    in_original_units,
     look_at,
     outputs_of,
     squared_distances,
@@ -122,12 +122,12 @@ def column_importance(description: Description, Z: np.ndarray) -> list[dict[str,
     total = np.zeros(len(description.columns))
     for output in range(description.function.n_outputs):
         by_feature = shares(description.function, Z, reference, output)
-        for column, indices in features_by_column(description).items():
+        for column, indices in description.features_by_column.items():
             total[column] += np.abs(by_feature[:, indices].sum(axis=1)).mean()
     scale = total.sum() or 1.0
     return [
         {"column": description.columns[i].name, "share": float(total[i] / scale)}
-        for i in sorted(columns_used(description), key=lambda i: -total[i])
+        for i in sorted(description.features_by_column, key=lambda i: -total[i])
     ]
 
 
@@ -136,7 +136,6 @@ def _order(description: Description) -> list[int]:
     function = description.function
     importance = np.zeros(len(description.features))
     unit = function.unit
-    assert unit is not None
     for part in (
         None if function.widths is None else function.widths * unit**2,
         None if function.linear is None else np.abs(function.linear * unit[:, None]).max(axis=1),
@@ -144,7 +143,7 @@ def _order(description: Description) -> list[int]:
     ):
         if part is not None and len(part) and part.max() > 0:
             importance += part / part.max()
-    groups = features_by_column(description)
+    groups = description.features_by_column
     return sorted(groups, key=lambda column: -importance[groups[column]].max())
 
 
@@ -159,7 +158,6 @@ def _terms(description: Description, order: list[int], seen: Seen | None) -> lis
             factors = function.factors[index]
             term["product"] = " · ".join(_factor(description, *factor) for factor in factors)
         else:
-            assert function.points is not None
             term["place"] = in_original_units(description, function.points[index], order)
     if seen is None or not terms:
         return sorted(terms, key=lambda term: -max(map(abs, term["weight"])))
@@ -236,20 +234,20 @@ def _linear(description: Description) -> list[dict[str, Any]]:
     function = description.function
     if function.linear is None:
         return []
-    assert function.unit is not None
     found = []
-    for feature, weights, unit in zip(
-        description.features, function.linear, function.unit, strict=True
-    ):
-        entry: dict[str, Any] = {"column": description.columns[feature.column].name}
-        if isinstance(feature, Lookup):
-            entry["levels"] = [cell_text(level) for level, _ in feature.told_apart] or ["missing"]
-            entry["per_unit"] = plain(weights)
-        else:
-            entry["per_unit"] = plain(weights * feature.factor)
-        entry |= {"unit": float(unit), "weight": plain(weights * unit)}
-        found.append(entry)
+    parts = zip(description.features, function.linear, function.unit, strict=True)
+    for feature, weights, unit in parts:
+        sizes = {"per_unit": plain(weights * feature.factor), "unit": float(unit)}
+        found.append(_named(description, feature) | sizes | {"weight": plain(weights * unit)})
     return sorted(found, key=lambda entry: -max(map(abs, entry["weight"])))
+
+
+def _named(description: Description, feature: Feature) -> dict[str, Any]:
+    """Name the column of a feature, and the levels that one of categories tells apart."""
+    entry: dict[str, Any] = {"column": description.columns[feature.column].name}
+    if isinstance(feature, Lookup):
+        entry["levels"] = [cell_text(level) for level, _ in feature.told_apart] or ["missing"]
+    return entry
 
 
 def _metric(description: Description) -> list[dict[str, Any]]:
@@ -257,17 +255,11 @@ def _metric(description: Description) -> list[dict[str, Any]]:
     function = description.function
     if function.widths is None or not function.n_terms:
         return []
-    assert function.unit is not None
     found = []
-    for feature, width, unit in zip(
-        description.features, function.widths, function.unit, strict=True
-    ):
+    parts = zip(description.features, function.widths, function.unit, strict=True)
+    for feature, width, unit in parts:
         if width > 0:
-            entry: dict[str, Any] = {"column": description.columns[feature.column].name}
-            distance = 1.0 / np.sqrt(width)
-            if isinstance(feature, Lookup):
-                entry["levels"] = [cell_text(x) for x, _ in feature.told_apart] or ["missing"]
-            else:
-                distance = distance / abs(feature.factor)
-            found.append(entry | {"distance": float(distance), "width": float(width * unit**2)})
+            distance = float(1.0 / np.sqrt(width) / abs(feature.factor))
+            sizes = {"distance": distance, "width": float(width * unit**2)}
+            found.append(_named(description, feature) | sizes)
     return sorted(found, key=lambda entry: -entry["width"])

@@ -33,10 +33,8 @@ class SparsityPathDisplay:
     def __init__(
         self, terms: np.ndarray, error: np.ndarray, standard_error: np.ndarray, chosen: int
     ) -> None:
-        self.terms = terms
-        self.error = error
-        self.standard_error = standard_error
-        self.chosen = chosen
+        self.terms, self.chosen = terms, chosen
+        self.error, self.standard_error = error, standard_error
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> SparsityPathDisplay:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from zeronorm.decisions import vote_scores
 from zeronorm.export.description import Description
 from zeronorm.report.attribution import shares
-from zeronorm.report.original_units import features_by_column
 from zeronorm.report.rows import (
+    Seen,
     check_finite,
     described,
     features_of,
@@ -20,8 +21,11 @@ from zeronorm.report.rows import (
     term_values,
     typical,
 )
-from zeronorm.report.text import explanation_text
+from zeronorm.report.text import explanation_text, shown_output
 from zeronorm.report.wording import Facts, meaning, output_names, plain
+
+#: At most so many classes get an example.
+EXAMPLES = 4
 
 
 class Explanation(Facts):
@@ -94,9 +98,7 @@ def explain(
     cells = raw_row(model, description, row)
     z = features_of(description, [cells])
     check_finite(description, z)
-    origin = description.function.origin
-    assert origin is not None
-    reference, compared = origin, "what the model's own features call zero"
+    reference, compared = description.function.origin, "what the model's own features call zero"
     if X is not None:
         Z = look_at(model, description, X).Z
         reference, compared = typical(description, Z), f"the typical row of {len(Z)}"
@@ -139,7 +141,7 @@ def _split(
             "cell": cells[column],
             "share": float(by_feature[indices].sum()),
         }
-        for column, indices in features_by_column(description).items()
+        for column, indices in description.features_by_column.items()
     ]
     return {
         "output": output_names(description)[output],
@@ -152,3 +154,51 @@ def _split(
         "reference": float(outputs_of(description, reference[None])[0, output]),
         "columns": sorted(columns, key=lambda entry: -abs(entry["share"])),
     }
+
+
+def typical_decisions(description: Description, seen: Seen) -> list[dict[str, Any]]:
+    """Explain a typical row of each class, or a low, a middling and a high prediction.
+
+    Parameters
+    ----------
+    description : Description
+        The model.
+    seen : Seen
+        Rows; of those that are predicted to be of a class, the one with the middle decision value
+        is explained.
+
+    Returns
+    -------
+    list of dict
+        ``title``, ``row`` (its number) and the ``split`` of :func:`zeronorm.report.explain`.
+    """
+    if description.kind not in ("classes", "number"):
+        return []
+    outputs = outputs_of(description, seen.Z)
+    reference = typical(description, seen.Z)
+    found = []
+    for title, index in _chosen(description, outputs):
+        facts = explained(description, seen.rows[index], seen.Z[index : index + 1], reference)
+        row = {"title": title, "row": int(seen.taken[index])}
+        found.append(row | {"split": shown_output(facts)})
+    return found
+
+
+def _chosen(description: Description, outputs: np.ndarray) -> list[tuple[str, int]]:
+    if not description.is_classifier:
+        order = np.argsort(outputs[:, 0], kind="stable")
+        indices = [order[round(q * (len(order) - 1))] for q in (0.1, 0.5, 0.9)]
+        return list(zip(("A low prediction", "A middling one", "A high one"), indices, strict=True))
+    rule = description.decision.rule
+    codes = rule.codes(outputs)
+    scores = (
+        vote_scores(outputs, rule.n_classes) if rule.is_pairs and rule.n_classes > 2 else outputs
+    )
+    chosen = []
+    for code, label in enumerate(description.labels[:EXAMPLES]):
+        members = np.flatnonzero(codes == code)
+        if len(members):
+            sizes = scores[members, code if scores.shape[1] > 1 else 0]
+            middle = members[np.argsort(sizes, kind="stable")[len(members) // 2]]
+            chosen.append((f"A typical {label}", int(middle)))
+    return chosen

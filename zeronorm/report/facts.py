@@ -18,14 +18,8 @@ from zeronorm.export.description import Description, Lookup
 from zeronorm.export.javascript import module
 from zeronorm.files import write_text
 from zeronorm.report.description import describe
-from zeronorm.report.examples import typical_decisions
-from zeronorm.report.measurement import (
-    Answers,
-    answers_of,
-    classification_facts,
-    regression_facts,
-)
-from zeronorm.report.original_units import features_by_column
+from zeronorm.report.explanation import typical_decisions
+from zeronorm.report.measurement import Answers, answers_of, classification_facts, regression_facts
 from zeronorm.report.rows import described, look_at, outputs_of
 from zeronorm.report.verdict import verdict
 from zeronorm.report.wording import Facts, output_names, plain, plural
@@ -159,7 +153,6 @@ def make_report(
     found = describe(model, X, feature_names).facts
     seen = look_at(model, description, X)
     code = module(description)
-    is_small = len(code) <= MOST_CODE
     facts = {
         "title": title or f"Report on {description.source}",
         "verdict": verdict(measured, list(comparison)),
@@ -180,7 +173,7 @@ def make_report(
             "scikit-learn": sklearn.__version__,
         },
     }
-    return ModelReport(facts, code if is_small else None)
+    return ModelReport(facts, code if len(code) <= MOST_CODE else None)
 
 
 def _measured(description: Description, answers: Answers, y: Any) -> dict[str, Any]:
@@ -221,7 +214,7 @@ def _path(
 
 def _inputs(description: Description, rows: list[list[Any]]) -> list[dict[str, Any]]:
     """Return what the sliders need: the typical cell of every column, and where it may go."""
-    groups = features_by_column(description)
+    groups = description.features_by_column
     found: list[dict[str, Any]] = []
     for index, column in enumerate(description.columns):
         entry: dict[str, Any] = {"column": column.name, "is_used": index in groups}

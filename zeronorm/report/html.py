@@ -10,7 +10,14 @@ from zeronorm.report.html_parts import bars, controls, figure, rest, script, tab
 from zeronorm.report.page import FRAME, STYLE
 from zeronorm.report.svg import Series, chart, legend
 from zeronorm.report.text import entry_name
-from zeronorm.report.wording import cell_text, percent, short, signed
+from zeronorm.report.wording import (
+    cell_text,
+    comparison_table,
+    confusion_table,
+    percent,
+    short,
+    signed,
+)
 
 #: Terms, columns, columns of an example, and classes that the page shows; the facts have all.
 TERMS, COLUMNS, EXAMPLE_COLUMNS, CLASSES = 12, 12, 8, 15
@@ -18,9 +25,10 @@ TERMS, COLUMNS, EXAMPLE_COLUMNS, CLASSES = 12, 12, 8, 15
 
 def page(facts: dict[str, Any], code: str | None) -> str:
     """Return the page of a report's facts, with the sliders if there is a model to run."""
+    compared = facts["comparison"]
     sections = [
         f'<div class="verdict" id="verdict">{_paragraphs(facts["verdict"])}</div>',
-        *_section("What was compared", _comparison(facts["comparison"])),
+        *_section("What was compared", table(*comparison_table(compared)) if compared else ""),
         *_section("Error against terms", _path(facts)),
         *_section("Predictions", _predictions(facts)),
         *_section("Curves", _curves(facts["measured"])),
@@ -47,14 +55,6 @@ def _section(title: str, body: str) -> list[str]:
 
 def _paragraphs(sentences: Iterable[str]) -> str:
     return "".join(f"<p>{escape(sentence).replace(' %', '&nbsp;%')}</p>" for sentence in sentences)
-
-
-def _comparison(comparison: list[dict[str, Any]]) -> str:
-    if not comparison:
-        return ""
-    labels = list(comparison[0]["shown"])
-    rows = [[label, *(entry["shown"][label] for entry in comparison)] for label in labels]
-    return table(["", *(entry["name"] for entry in comparison)], rows)
 
 
 def _path(facts: dict[str, Any]) -> str:
@@ -87,13 +87,9 @@ def _predictions(facts: dict[str, Any]) -> str:
         return ""
     if "rmse" in measured:
         return _numbers(measured)
-    labels = [entry["label"] for entry in measured["classes"]]
+    labels, rows = confusion_table(measured)
     parts = []
     if len(labels) <= CLASSES:
-        rows = [
-            [label, *map(str, counts)]
-            for label, counts in zip(labels, measured["confusion"], strict=True)
-        ]
         parts.append("<p>Rows are the known classes, columns the predicted ones.</p>")
         parts.append(table(["known \\ predicted", *labels], rows, marked=True))
     shown = sorted(measured["classes"], key=lambda c: (c["recall"] is None, c["recall"]))[:CLASSES]
@@ -210,16 +206,12 @@ def _card(model: dict[str, Any], term: dict[str, Any]) -> str:
         return f'<div class="card">{body}<p>{escape(term["product"])}</p></div>'
     nearest = term.get("nearest", [])
     head = ["column", "place", *(f"{model['row_word']} {n['row']}" for n in nearest[:1])]
-    rows = [
-        [e["column"], _place(e), *(cell_text(n["cells"][e["column"]]) for n in nearest[:1])]
-        for e in term["place"][:COLUMNS]
-    ]
+    rows = []
+    for e in term["place"][:COLUMNS]:
+        cells = [cell_text(n["cells"][e["column"]]) for n in nearest[:1]]
+        rows.append([e["column"], e["text"] + " *" * e.get("is_beyond", False), *cells])
     more = rest(term["place"], COLUMNS, "column")
     return f'<div class="card">{body}{table(head, rows)}{more}</div>'
-
-
-def _place(entry: dict[str, Any]) -> str:
-    return entry["text"] + " *" * entry.get("is_beyond", False)
 
 
 def _linear(model: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from zeronorm.report.text import description_text
-from zeronorm.report.wording import percent, short
+from zeronorm.report.wording import comparison_table, confusion_table, percent, short
 
 
 def document(facts: dict[str, Any]) -> str:
@@ -15,10 +15,7 @@ def document(facts: dict[str, Any]) -> str:
     measured = facts["measured"]
     parts = [f"# {plain_text(facts['title'])}", *map(plain_text, facts["verdict"])]
     if facts["comparison"]:
-        labels = list(facts["comparison"][0]["shown"])
-        rows = [[label, *(c["shown"][label] for c in facts["comparison"])] for label in labels]
-        names = [entry["name"] for entry in facts["comparison"]]
-        parts += ["## What was compared", table(["", *names], rows)]
+        parts += ["## What was compared", table(*comparison_table(facts["comparison"]))]
     if facts["path"]:
         path = facts["path"]
         sizes = zip(path["terms"], path["error"], path["standard_error"], strict=True)
@@ -36,11 +33,7 @@ def document(facts: dict[str, Any]) -> str:
 
 
 def _classes(measured: dict[str, Any]) -> list[str]:
-    labels = [entry["label"] for entry in measured["classes"]]
-    rows: list[list[str]] = [
-        [label, *map(str, counts)]
-        for label, counts in zip(labels, measured["confusion"], strict=True)
-    ]
+    labels, rows = confusion_table(measured)
     parts = ["Rows are the known classes, columns the predicted ones.", table(["", *labels], rows)]
     if measured["curves"]:
         rows = [
@@ -63,10 +56,6 @@ def plain_text(text: str) -> str:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table of texts."""
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-    shown = [
-        [*map(plain_text, lines[0])],
-        lines[1],
-        *([*map(plain_text, row)] for row in lines[2:]),
-    ]
-    return "\n".join("| " + " | ".join(row) + " |" for row in shown)
+    first, *others = [[*map(plain_text, row)] for row in (head, *rows)]
+    lines = [first, ["---"] + ["---:"] * (len(head) - 1), *others]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -67,13 +67,11 @@ def joined(parts: Sequence[Answers], order: np.ndarray) -> Answers:
     """
     back = np.argsort(order)
 
-    def column(name: str) -> np.ndarray | None:
+    def column(name: str) -> Any:
         found = [getattr(part, name) for part in parts]
         return None if any(one is None for one in found) else np.concatenate(found)[back]
 
-    predicted = column("predicted")
-    assert predicted is not None
-    return Answers(predicted, column("scores"), column("probabilities"))
+    return Answers(column("predicted"), column("scores"), column("probabilities"))
 
 
 def classification_facts(answers: Answers, y: Any, labels: list[Any]) -> dict[str, Any]:
@@ -101,7 +99,7 @@ def classification_facts(answers: Answers, y: Any, labels: list[Any]) -> dict[st
     counts = table.sum(axis=1)
     with np.errstate(invalid="ignore"):
         recall, precision = table.diagonal() / counts, table.diagonal() / table.sum(axis=0)
-    facts: dict[str, Any] = {
+    return {
         "n_rows": len(known),
         "error": error,
         "standard_error": float(np.sqrt(error * (1.0 - error) / len(known))),
@@ -116,7 +114,6 @@ def classification_facts(answers: Answers, y: Any, labels: list[Any]) -> dict[st
         "curves": _curves(answers.scores, codes, labels),
         "calibration": _calibration(answers.probabilities, codes, labels),
     }
-    return facts
 
 
 def regression_facts(answers: Answers, y: Any) -> dict[str, Any]:

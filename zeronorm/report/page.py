@@ -54,13 +54,12 @@ p { margin: .4rem 0; max-width: 46rem; overflow-wrap: anywhere; }
 .verdict { background: var(--card); border: 1px solid var(--line); border-left: 4px solid var(--c0);
   border-radius: 6px; padding: .6rem 1rem; margin: 1.2rem 0 0; }
 .verdict p:first-child { font-weight: 600; }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; margin: .5rem 0; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9375rem; }
 th, td { padding: .3rem .7rem; text-align: right; border-bottom: 1px solid var(--line); }
 th { font-weight: 600; white-space: nowrap; }
 tbody th, thead th:first-child { text-align: left; font-weight: 500; max-width: 18rem;
   overflow-wrap: anywhere; white-space: normal; }
-.scroll { margin: .5rem 0; }
 td { white-space: nowrap; }
 td.right { font-weight: 600; }
 .plots { display: flex; flex-wrap: wrap; gap: 1rem; }

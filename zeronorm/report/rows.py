@@ -1,4 +1,4 @@
-"""Raw rows, in whatever form they come, as the features and values of a described model."""
+"""Raw rows, in whatever form they come, as features and values of a described model; and back."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from zeronorm.export.description import Column, Description, Feature, Function, Lookup
 from zeronorm.export.reading import describe as read_model
 from zeronorm.export.steps import is_missing
+from zeronorm.report.wording import cell_text, short
 from zeronorm.tables.columns import to_matrix
 from zeronorm.tables.model import TableModel
 from zeronorm.tables.table import Table
@@ -41,9 +42,7 @@ def described(model: Any, feature_names: Sequence[Any] | None = None) -> Descrip
 MOST_ROWS = 10_000
 
 
-def raw_rows(
-    model: Any, description: Description, X: Any, most: int = MOST_ROWS
-) -> tuple[list[list[Any]], np.ndarray]:
+def raw_rows(model: Any, description: Description, X: Any) -> tuple[list[list[Any]], np.ndarray]:
     """Return the cells of rows in the order of the columns, and which rows these are.
 
     A missing cell is None. Rows are numbered from 0, those of a Table by their lines in the file.
@@ -56,9 +55,7 @@ def raw_rows(
         What it is.
     X : array-like, data frame or Table
         Rows as the model takes them. A data frame with all names of the columns may have them in
-        any order, and others besides.
-    most : int
-        Of more rows than this, so many evenly spaced ones are taken.
+        any order, and others besides. Of more than ``MOST_ROWS`` evenly spaced ones are taken.
     """
     if isinstance(X, Table):
         if not isinstance(model, TableModel):
@@ -81,7 +78,7 @@ def raw_rows(
     count = len(cells[0]) if cells else 0
     if not count:
         raise ValueError("X has no rows.")
-    taken = np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
+    taken = np.unique(np.linspace(0, count - 1, min(count, MOST_ROWS)).round().astype(int))
     plain = [
         _plain(column, [values[i] for i in taken])
         for column, values in zip(description.columns, cells, strict=True)
@@ -153,6 +150,36 @@ def _value(feature: Feature, cell: Any) -> float:
     return (min(max(cell, feature.low), feature.high) - feature.centre) * feature.factor
 
 
+def in_original_units(
+    description: Description, point: np.ndarray, order: list[int]
+) -> list[dict[str, Any]]:
+    """Return a point in original units, one entry for each column, in this order.
+
+    A number is a value of its column. A category is the level that is nearest in the units of the
+    features, with its distance: a learned vector need not be at any level.
+    """
+    groups = description.features_by_column
+    return [_entry(description, column, groups[column], point) for column in order]
+
+
+def _entry(
+    description: Description, column: int, indices: list[int], point: np.ndarray
+) -> dict[str, Any]:
+    entry: dict[str, Any] = {"column": description.columns[column].name}
+    numbers = [i for i in indices if not isinstance(description.features[i], Lookup)]
+    if numbers:
+        feature = description.features[numbers[0]]
+        value = float(point[numbers[0]] / feature.factor + feature.centre)
+        return entry | {"value": value, "text": short(value)}
+    levels: list[Any] = [*description.levels_of(column), None]
+    codes = np.array([[_value(description.features[i], x) for i in indices] for x in levels])
+    unit = description.function.unit[indices]
+    away = np.sqrt(((codes - point[indices]) ** 2 / unit**2).sum(axis=1))
+    nearest = int(np.argmin(np.where(np.isnan(away), np.inf, away)))
+    level, distance = levels[nearest], float(away[nearest])
+    return entry | {"level": level, "distance": distance, "text": cell_text(level)}
+
+
 def check_finite(description: Description, Z: np.ndarray) -> None:
     """Raise ValueError, with the column, if a feature is not a finite number."""
     bad = ~np.isfinite(Z)
@@ -211,7 +238,6 @@ def squared_distances(function: Function, Z: np.ndarray, points: np.ndarray) -> 
     """Return squared distances in the metric of an rbf kernel, else in the features' own units."""
     widths = function.widths
     if widths is None:
-        assert function.unit is not None
         widths = 1.0 / function.unit**2
     # Vector by vector: products would lose what little distance there is between near rows.
     return np.stack([(Z - point) ** 2 @ widths for point in points], axis=1)

@@ -10,7 +10,6 @@ import numpy as np
 from zeronorm.decisions import vote_scores
 from zeronorm.export.description import Description, Lookup
 from zeronorm.report.description import column_importance
-from zeronorm.report.original_units import features_by_column
 from zeronorm.report.rows import described, features_of, look_at, outputs_of, typical
 
 
@@ -172,7 +171,7 @@ def _pair(description: Description, Z: np.ndarray, columns: Sequence[Any] | None
     names = [column.name for column in description.columns]
     numbers = [
         column
-        for column, indices in features_by_column(description).items()
+        for column, indices in description.features_by_column.items()
         if not any(isinstance(description.features[i], Lookup) for i in indices)
     ]
     if description.function.points is None:
@@ -193,9 +192,8 @@ def _pair(description: Description, Z: np.ndarray, columns: Sequence[Any] | None
 
 def _values(description: Description, column: int) -> np.ndarray:
     """Return the terms' values of a column of numbers, in its units."""
-    index = features_by_column(description)[column][0]
+    index = description.features_by_column[column][0]
     feature = description.features[index]
-    assert not isinstance(feature, Lookup) and description.function.points is not None
     return description.function.points[:, index] / feature.factor + feature.centre
 
 

@@ -23,12 +23,9 @@ def verdict(measured: dict[str, Any] | None, comparison: list[dict[str, Any]]) -
         return ["Nothing was measured: no rows with known answers were given."]
     if "rmse" in measured:
         return [*_against_others(comparison, of_numbers=True), *_of_numbers(measured)]
-    against_guessing = _against_guessing(measured)
-    if not comparison:
-        return against_guessing
     if _is_guessing(measured):
-        return [*against_guessing, *_against_others(comparison)]
-    return [*_against_others(comparison), *against_guessing]
+        return [*_against_guessing(measured), *_against_others(comparison)]
+    return [*_against_others(comparison), *_against_guessing(measured)]
 
 
 def _is_guessing(measured: dict[str, Any]) -> bool:

@@ -60,6 +60,20 @@ def cell_text(cell: Any) -> str:
     return short(cell) if isinstance(cell, float) else str(cell)
 
 
+def comparison_table(comparison: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of the table of what was compared."""
+    labels = comparison[0]["shown"]
+    rows = [[label, *(entry["shown"][label] for entry in comparison)] for label in labels]
+    return ["", *(entry["name"] for entry in comparison)], rows
+
+
+def confusion_table(measured: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Return the classes, and how many rows of each are taken for which."""
+    labels = [entry["label"] for entry in measured["classes"]]
+    rows = zip(labels, measured["confusion"], strict=True)
+    return labels, [[label, *map(str, counts)] for label, counts in rows]
+
+
 def output_names(description: Description) -> list[str]:
     """Return what large values of each output mean: a class, a pair, or the name of the value."""
     labels = [str(label) for label in description.labels]
@@ -89,7 +103,7 @@ def meaning(description: Description) -> str:
         return "There is one decision value for each class, and the class with the largest wins."
     if (limits := description.limits) is not None:
         ends = zip(limits.low, limits.high, strict=True)
-        between = "; ".join(f"{low:.4g} to {high:.4g}" for low, high in ends)
+        between = "; ".join(f"{short(low)} to {short(high)}" for low, high in ends)
         return f"The value is the prediction. It is cut off outside of {between}."
     return {
         "number": "The value is the prediction.",

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from zeronorm.solvers.linear_programs.highs import add_columns, add_sparse_rows, new_model, run
+from zeronorm.solvers.linear_programs import highs
 from zeronorm.solvers.reweighting.loop import Penalty, Round, reweight
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def small_cover(
     if len(best.points) <= enough:
         return best
     relaxed = CoverLP(covers)
-    relaxed.solve(np.ones(relaxed.n_columns), 0.0)
+    relaxed.solve(np.ones(covers.shape[1]), 0.0)
     best.bound = math.ceil(relaxed.bound - ROUNDING)
     if best.bound > enough > 1:
         return best
@@ -154,11 +154,6 @@ class CoverLP:
         self.bound, self.reduced_costs = 0.0, np.zeros(covers.shape[1])
         self._model: highspy.Highs | None = None
 
-    @property
-    def n_columns(self) -> int:
-        """Number of points that are left."""
-        return int(self.covers.shape[1])
-
     def keep(self, columns: np.ndarray) -> None:
         """Forget the other points."""
         self.covers = self.covers[:, np.flatnonzero(columns)]
@@ -175,7 +170,7 @@ class CoverLP:
             scale, self.prices = scale / self.prices, None
         cost = scale.min() / scale  # the largest is one, whatever the scale
         model = self._with_costs(cost)
-        run(model)
+        highs.run(model)
         solution = model.getSolution()
         coef = np.maximum(np.asarray(solution.col_value), 0.0)
         coef /= min(1.0, float((self.covers @ coef).min()))
@@ -188,9 +183,9 @@ class CoverLP:
 
     def _with_costs(self, cost: np.ndarray) -> highspy.Highs:
         if self._model is None:
-            self._model = new_model()
-            add_columns(self._model, cost, 0.0, np.inf)
-            add_sparse_rows(self._model, self.covers, 1.0, np.inf)
+            self._model = highs.new_model()
+            highs.add_columns(self._model, cost, 0.0, np.inf)
+            highs.add_sparse_rows(self._model, self.covers, 1.0, np.inf)
         else:
             columns = np.arange(len(cost), dtype=np.int32)
             self._model.changeColsCost(len(cost), columns, cost)

@@ -54,17 +54,6 @@ CURVED, SMALLEST = 1e-8, 1e-250
 
 
 @dataclass
-class Minima:
-    """Where the problems ended: points, values, gradients, steps taken, and which converged."""
-
-    points: Any
-    values: np.ndarray
-    gradients: Any
-    steps: np.ndarray
-    is_converged: np.ndarray
-
-
-@dataclass
 class Bounds:
     """Least and largest value of every variable of every problem; infinite where there is none."""
 
@@ -173,8 +162,16 @@ def _shifted(pairs: Any, which: Any, new: Any) -> Any:
     return moved
 
 
-class _Descent:
-    """All problems on their way down: points, values, directions, and how the last steps went."""
+class Minima:
+    """All problems on their way down, and where they ended.
+
+    Attributes
+    ----------
+    points, values, gradients : array
+        Where the problems are.
+    steps, is_converged : ndarray
+        Steps that each has taken, and whether it has converged.
+    """
 
     def __init__(
         self,
@@ -294,11 +291,11 @@ def minimise_together(
     bounds : Bounds, optional
         Between which the variables stay.
     """
-    descent = _Descent(function, start, bounds)
+    descent = Minima(function, start, bounds)
     active = np.flatnonzero(~descent.is_converged & np.isfinite(descent.values))
     for _ in range(max_steps):
         if len(active) == 0:
             break
         active = descent.step(active, tolerance)
-    found = descent.points, descent.values, descent.gradients, descent.steps
-    return Minima(*found, descent.is_converged)
+    del descent.memory  # most of the numbers, and of no use any more
+    return descent

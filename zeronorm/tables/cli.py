@@ -132,6 +132,7 @@ def select(
     decimal: options.Decimal = None,
     strict: options.Strict = False,
     as_json: options.FactsAsJson = False,
+    stream: options.Stream = None,
     n_jobs: options.Processes = -1,
     random_state: options.Seed = 0,
 ) -> None:
@@ -144,7 +145,7 @@ def select(
     from zeronorm.tables.training import Reading
 
     reading = Reading(data, target, task, folds, drop, category, sep, decimal, strict)
-    selecting.run(reading, features, norm, out, as_json, n_jobs, random_state)
+    selecting.run(reading, features, norm, out, as_json, stream, n_jobs, random_state)
 
 
 @app.command()

@@ -78,18 +78,16 @@ def to_matrix(
     matrix = np.empty((table.n_rows, len(columns)))
     dates: dict[str, NDArray[np.float64]] = {}  # several columns come from one of dates
     for j, column in enumerate(columns):
-        if column.header in dates and isinstance(column.form, DatePart):
-            matrix[:, j] = column.form.of_days(dates[column.header])
-        elif column.levels is None:
-            values = _numbers(table, column, bad_cells)
-            if isinstance(column.form, DatePart):
-                dates[column.header] = values
-                values = column.form.of_days(values)
-            matrix[:, j] = values
-        else:
+        if column.levels is not None:
             codes = {level: float(code) for code, level in enumerate(column.levels)}
             codes |= dict.fromkeys(MISSING, MISSING_CODE)
             matrix[:, j] = [codes.get(cell, UNKNOWN_CODE) for cell in table.cells[column.header]]
+        elif isinstance(column.form, DatePart):
+            if column.header not in dates:
+                dates[column.header] = _numbers(table, column, bad_cells)
+            matrix[:, j] = column.form.of_days(dates[column.header])
+        else:
+            matrix[:, j] = _numbers(table, column, bad_cells)
     return matrix
 
 

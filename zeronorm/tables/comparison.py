@@ -25,7 +25,7 @@ from zeronorm.tables.target import Numbers, Target
 
 PREDICTION_ROWS = 100_000
 #: A slow prediction is timed for about so many seconds.
-TIMING_SECONDS = 0.3
+TIMING_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -83,22 +83,13 @@ class Result:
 
     def standard_error(self, metric: str) -> float:
         """Return the standard error of that mean."""
-        return spread_of(self.values[metric])
+        values = self.values[metric]
+        return float(values.std(ddof=1) / np.sqrt(len(values)))
 
     @property
     def fold_errors(self) -> NDArray[np.float64]:
         """Error of every fold, or its root mean square."""
         return next(iter(self.values.values()))
-
-    @property
-    def error(self) -> float:
-        """Mean of that over the folds."""
-        return float(self.fold_errors.mean())
-
-
-def spread_of(values: NDArray[np.float64]) -> float:
-    """Return the standard error of the mean over the folds."""
-    return float(values.std(ddof=1) / np.sqrt(len(values)))
 
 
 def guess_mean(y: NDArray[np.float64], plan: Plan) -> dict[str, NDArray[np.float64]]:
@@ -224,17 +215,25 @@ def _result(
 
 
 def choose_and_fit(
-    contender: Contender, rows: Rows, plan: Plan, clock: Callable[[], float] = time.perf_counter
+    contender: Contender,
+    rows: Rows,
+    plan: Plan,
+    clock: Callable[[], float] = time.perf_counter,
+    is_encoded: bool = False,
 ) -> Fitted:
-    """Choose the parameters within these rows, then fit on as many of them as it takes."""
+    """Choose the parameters within these rows, then fit on as many of them as it takes.
+
+    The encoder learns from the same rows, unless they are the features that it made.
+    """
     start = clock()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of what is not chosen
         machine = contender.choose(rows, plan)
     chosen = clock()
     fitting = rows.draw(contender.max_rows, plan.random_state)
-    encoder = clone(rows.encoder).fit(fitting.X)
-    notes = fit_and_note(contender.name, machine, encoder.transform(fitting.X), fitting.y)
+    encoder = rows.encoder if is_encoded else clone(rows.encoder).fit(fitting.X)
+    features = fitting.X if is_encoded else encoder.transform(fitting.X)
+    notes = fit_and_note(contender.name, machine, features, fitting.y)
     inside = getattr(machine, "choice_seconds", 0.0)  # what it chose within fit
     return Fitted(
         encoder=encoder,

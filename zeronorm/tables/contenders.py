@@ -7,18 +7,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
-from sklearn.pipeline import Pipeline
+from sklearn.model_selection import KFold, ParameterGrid, StratifiedKFold
 from sklearn.svm import SVC, SVR
 
 from zeronorm.base.sampling import stratified_rows
 from zeronorm.classifiers import sparse_svc
+from zeronorm.kernels import Kernel
 from zeronorm.regressors import sparse_svr
 from zeronorm.tables.encoding import TableEncoder
-from zeronorm.tables.metrics import OF_TASK
+from zeronorm.tables.metrics import OF_TASK, Metric
 
 #: `SVC` is tuned on at most so many rows, as many as each fold of `SparseSVC` learns from: a grid
 #: of fits on more would take minutes.
@@ -71,10 +72,10 @@ class Rows:
         """Return some of the rows."""
         return Rows(self.X[indices], self.y[indices], self.encoder)
 
-    def draw(self, limit: int | None, random_state: int) -> Rows:
+    def draw(self, limit: int | None, random_state: int, least: int = INNER_FOLDS) -> Rows:
         """Return at most about `limit` of the rows, every class in its share.
 
-        A rare class keeps as many rows as the inner folds need, which may pass the limit by a few.
+        A rare class keeps as many rows as folds need, which may pass the limit by a few.
         """
         if limit is None or len(self.y) <= limit:
             return self
@@ -82,7 +83,7 @@ class Rows:
         if not are_classes(self.y):
             return self.take(np.sort(random.choice(len(self.y), limit, replace=False)))
         _, codes = np.unique(self.y, return_inverse=True)
-        return self.take(stratified_rows(codes, limit, random, least=INNER_FOLDS))
+        return self.take(stratified_rows(codes, limit, random, least=least))
 
     def folds(self, count: int, random_state: int) -> list[tuple[NDArray[Any], NDArray[Any]]]:
         """Return training and test rows of every fold, every class in its share."""
@@ -206,23 +207,44 @@ def _gammas(rows: Rows) -> list[float]:
 
 
 def _tuned(machine: Any, grid: dict[str, list[float]], rows: Rows, plan: Plan, folds: int) -> Any:
-    pipeline = Pipeline([("encode", rows.encoder), ("machine", machine)])
-    names = {f"machine__{name}": values for name, values in grid.items()}
-    metric = OF_TASK[plan.task][plan.metric]
+    """Choose by cross-validation, as `GridSearchCV` does: the first of the settings that are best.
+
+    It is not asked to, because the settings of a fold share what they are fitted on.
+    """
     # SVC has no probabilities: what takes them cannot choose, the error does.
-    scoring = None if plan.metric in ("error", "log_loss") else metric.scorer()
-    # A fit that fails is a bug, not a bad parameter.
-    search = GridSearchCV(
-        pipeline,
-        names,
-        cv=rows.folds(folds, plan.random_state),
-        n_jobs=plan.n_jobs,
-        scoring=scoring,
-        error_score="raise",
+    metric = OF_TASK[plan.task]["error" if plan.metric == "log_loss" else plan.metric]
+    settings = list(ParameterGrid(grid))
+    scores = joblib.Parallel(n_jobs=plan.n_jobs)(
+        joblib.delayed(_scores)(machine, settings, rows, fold, metric)
+        for fold in rows.folds(folds, plan.random_state)
     )
-    search.fit(rows.X, rows.y)
-    chosen = {name: search.best_params_[f"machine__{name}"] for name in grid}
-    return clone(machine).set_params(**chosen)
+    return clone(machine).set_params(**settings[int(np.argmax(np.mean(scores, axis=0)))])
+
+
+def _scores(
+    machine: Any,
+    settings: list[dict[str, float]],
+    rows: Rows,
+    fold: tuple[NDArray[np.intp], NDArray[np.intp]],
+    metric: Metric,
+) -> list[float]:
+    """Return the score of every setting on the test rows of a fold, the preprocessing inside.
+
+    Rows are encoded once, and the kernel values of a width serve all other parameters.
+    """
+    train, test = (rows.take(part) for part in fold)
+    encoder = clone(rows.encoder).fit(train.X)
+    learned, tested = encoder.transform(train.X), encoder.transform(test.X)
+    values = {
+        gamma: [Kernel("rbf", gamma).matrix(X, learned) for X in (learned, tested)]
+        for gamma in {one["gamma"] for one in settings}
+    }
+    scores = []
+    for setting in settings:
+        of_learned, of_tested = values[setting["gamma"]]
+        fitted = clone(machine).set_params(kernel="precomputed", **setting)
+        scores.append(metric.score(fitted.fit(of_learned, train.y), of_tested, test.y))
+    return scores
 
 
 class _Timed:

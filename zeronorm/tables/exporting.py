@@ -13,7 +13,7 @@ from zeronorm.model import Model
 from zeronorm.saving import load
 from zeronorm.tables.dates import DatePart
 from zeronorm.tables.ending import clean_end, ignore_signals, print_notes
-from zeronorm.tables.model import TableModel
+from zeronorm.tables.model import TableModel, writable
 from zeronorm.tables.options import LANGUAGES
 from zeronorm.tables.sources import read_table
 from zeronorm.tables.table import MISSING, Table, TableError, listing
@@ -30,13 +30,31 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 
 
 def run(path: Path, to: str, out: Path, options: dict[str, Any]) -> None:
-    """Write a saved model in another language, and say so."""
+    """Write a saved model in another language, and say so.
+
+    Parameters
+    ----------
+    path : Path
+        The model.
+    to : str
+        The language.
+    out : Path
+        The file.
+    options : dict
+        Options of the command line, None, False or empty where they were not given.
+    """
     with clean_end():
         data = options["data"]
         if not options["arduino"]:  # a new folder, which says itself what is wrong with it
             check_out(out, path, *([data] if data else []))
-        print_notes([write(path, to, out, options, before=ignore_signals)])
-        print_notes(_notes_on_columns(loaded(path)))
+        given = _given(to, options)
+        model = loaded(path)
+        try:
+            with writable(out):
+                note = _write(model, to, out, given)
+        except (ValueError, ImportError) as error:
+            raise TableError(str(error)) from None
+        print_notes([note, *_notes_on_columns(model)])
 
 
 def _notes_on_columns(model: Any) -> list[str]:
@@ -53,49 +71,15 @@ def _notes_on_columns(model: Any) -> list[str]:
     ]
 
 
-def write(
-    path: Path, to: str, out: Path, options: dict[str, Any], before: Callable[[], None]
-) -> str:
-    """Write a saved model in another language.
-
-    Parameters
-    ----------
-    path : Path
-        The model.
-    to : str
-        The language.
-    out : Path
-        The file.
-    options : dict
-        Options of the command line, None, False or empty where they were not given.
-    before : callable
-        Called when all is ready, just before the file is written.
-
-    Returns
-    -------
-    str
-        What was done, in a sentence.
-
-    Raises
-    ------
-    TableError
-        What is wrong, in a sentence.
-    """
+def _given(to: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that were given; `TableError` if the language has none of that name."""
     if to not in OPTIONS:
         raise TableError(f"--to is one of {', '.join(LANGUAGES)}, not '{to}'.")
     given = {key: value for key, value in options.items() if value}
     for key in given:
         if key not in OPTIONS[to]:
             raise TableError(f"--{key.replace('_', '-')} is no option of --to {to}.")
-    model = loaded(path)
-    try:
-        return _write(model, to, out, given, before)
-    except TableError:
-        raise
-    except (ValueError, ImportError) as error:
-        raise TableError(str(error)) from None
-    except OSError as error:
-        raise TableError(f"{out} cannot be written: {error.strerror}.") from None
+    return given
 
 
 def loaded(path: Path) -> Any:
@@ -113,34 +97,29 @@ def loaded(path: Path) -> Any:
     return model
 
 
-def _write(
-    model: Any, to: str, out: Path, given: dict[str, Any], before: Callable[[], None]
-) -> str:
+def _write(model: Any, to: str, out: Path, given: dict[str, Any]) -> str:
     from zeronorm import export
 
     if to == "onnx":
         made = export.to_onnx(model, dtype=given.pop("precision", "float"))
-        before()
+        ignore_signals()
         write_bytes(out, made.SerializeToString())
-        return f"Wrote {out}, {_size(out)}."
+        return _wrote(out)
     if to == "c":
         rows = given.pop("data", None)
         if rows is not None:
             given |= _rows(model, read_table(rows))
         if "arduino" in given:
-            before()
+            ignore_signals()
             export.to_c(model, out, **given)
             return f"Wrote the folder {out}."
         given.setdefault("name", _name_of(out))
-    if to == "c":
-        write_one: Callable[..., str] = export.to_c
-    else:
-        write_one = export.to_sql if to == "sql" else export.to_javascript
+    write_one: Callable[..., str] = getattr(export, f"to_{to}")
     # Once without a file: whatever is wrong is said before anything is written.
     write_one(model, **given)
-    before()
+    ignore_signals()
     write_one(model, out, **given)
-    return f"Wrote {out}, {_size(out)}."
+    return _wrote(out)
 
 
 def _name_of(out: Path) -> str:
@@ -149,8 +128,8 @@ def _name_of(out: Path) -> str:
     return name if re.match("[A-Za-z]", name) else f"model_{name}"
 
 
-def _size(path: Path) -> str:
-    return f"{os.path.getsize(path):,} bytes"
+def _wrote(out: Path) -> str:
+    return f"Wrote {out}, {os.path.getsize(out):,} bytes."
 
 
 def _rows(model: Any, table: Table) -> dict[str, Any]:

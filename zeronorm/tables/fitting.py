@@ -25,14 +25,14 @@ from zeronorm.tables.model import TableModel, save_text
 from zeronorm.tables.records import check_separator
 from zeronorm.tables.screen import comparison_table, recalls
 from zeronorm.tables.sources import Source
-from zeronorm.tables.streaming import must_stream, read_streamed, rows_as_text
+from zeronorm.tables.streaming import must_stream, read_to_disk, rows_as_text
 from zeronorm.tables.table import Table, TableError
 from zeronorm.tables.target import Numbers, Target
 from zeronorm.tables.training import (
     Reading,
+    Training,
     check_out,
     check_processes,
-    check_rows,
     progress,
     read_training,
 )
@@ -61,55 +61,44 @@ def run(reading: Reading, options: Options) -> None:
         with Source.opened(reading.data, check_separator(reading.sep)) as source:
             large = must_stream(source) if options.stream is None else options.stream
             fit_all = _fit_large if large else _fit_in_memory
-            found, table, columns, notes = fit_all(source, reading, options)
+            found, training = fit_all(source, reading, options)
         told = [note for result in found.results for note in result.final.notes]
         print_notes(told)
-        _print(found, columns, options, reading, [*notes, *told])
-        _write(found, table, options, reading)
+        _print(found, training.columns, options, reading, [*training.notes, *told])
+        _write(found, training.table, options, reading)
 
 
 def _fit_in_memory(
     source: Source, reading: Reading, options: Options
-) -> tuple[Comparison, Table, list[Column], list[str]]:
+) -> tuple[Comparison, Training]:
     training = read_training(source, reading)
     target = training.target
     n_rows = len(target.y)
-    n_learned = n_rows - -(-n_rows // reading.folds)
-    plan = _plan(target.task, n_learned, reading, options)
+    plan = _plan(target.task, n_rows - -(-n_rows // reading.folds), reading, options)
     with progress("tuning and fitting") as update:
         start_workers(options.n_jobs)
         results = compare(training.rows, plan, update)
     guess = guess_mean(target.y, plan) if isinstance(target, Numbers) else {}
     models = [model_of(reading.target, target, result) for result in results]
-    found = Comparison(results, models, target, n_rows, plan, guess)
-    return found, training.table, training.columns, training.notes
+    return Comparison(results, models, target, n_rows, plan, guess), training
 
 
-def _fit_large(
-    source: Source, reading: Reading, options: Options
-) -> tuple[Comparison, Table | None, list[Column], list[str]]:
+def _fit_large(source: Source, reading: Reading, options: Options) -> tuple[Comparison, Training]:
     with tempfile.TemporaryDirectory(prefix="zeronorm-") as name:
         folder = Path(name)
-        with progress("reading") as update:
-            streamed = read_streamed(source, reading, folder, update)
-        check_rows(streamed.target, reading)
-        n_rows = len(streamed.X)
+        training = read_to_disk(source, reading, folder)
+        n_rows = len(training.X)
         test = held_back_rows(n_rows, options.random_state)
-        task = streamed.target.task
-        plan = _plan(task, n_rows - len(test), reading, options)
+        plan = _plan(training.target.task, n_rows - len(test), reading, options)
         plan = replace(plan, held_back=len(test))
-        note = f"{source.name} is read piece by piece; the numbers of {n_rows} rows are on disk."
-        print_notes([*streamed.notes, note])
         with progress("tuning and fitting") as update:
             start_workers(options.n_jobs)
-            results, guess = compare_large(streamed, test, plan, folder, update)
-        table = None
+            results, guess = compare_large(training, test, plan, folder, update)
         if options.report is not None:
-            table = rows_as_text(source, reading, test)
-    judged = streamed.target.rows(test)
+            training = replace(training, table=rows_as_text(source, reading, test))
+    judged = training.target.rows(test)
     models = [model_of(reading.target, judged, result) for result in results]
-    found = Comparison(results, models, judged, n_rows, plan, guess)
-    return found, table, streamed.columns, [*streamed.notes, note]
+    return Comparison(results, models, judged, n_rows, plan, guess), training
 
 
 def _check(reading: Reading, options: Options) -> None:

@@ -6,8 +6,6 @@ time grows with the square of the rows, has a draw of them.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +14,13 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from zeronorm.report.measurement import Answers
-from zeronorm.tables.comparison import (
-    Fitted,
-    Result,
-    choose_and_fit,
-    fit_and_note,
-    measured,
-    time_prediction,
-)
-from zeronorm.tables.contenders import CONTENDERS, Contender, Plan, Rows
+from zeronorm.tables.comparison import Fitted, Result, choose_and_fit, measured, time_prediction
+from zeronorm.tables.contenders import CONTENDERS, Plan, Rows
 from zeronorm.tables.encoding import TableEncoder
-from zeronorm.tables.streaming import SAMPLE_ROWS, Streamed, Update, write_features
+from zeronorm.tables.streaming import SAMPLE_ROWS, Update, write_features
 from zeronorm.tables.table import TableError
 from zeronorm.tables.target import Numbers, Target
+from zeronorm.tables.training import Training
 
 #: Rows to judge by: at most so many, and one in five at most.
 HELD_BACK, LEAST_SHARE = 20_000, 5
@@ -44,7 +36,7 @@ def held_back_rows(n_rows: int, random_state: int) -> NDArray[np.intp]:
 
 
 def compare_large(
-    streamed: Streamed,
+    training: Training,
     test: NDArray[np.intp],
     plan: Plan,
     folder: Path,
@@ -60,39 +52,38 @@ def compare_large(
         For numbers, the same of always answering the mean.
     """
     tuned, sparse = CONTENDERS[plan.task]
-    is_learned = np.ones(len(streamed.X), dtype=bool)
+    is_learned = np.ones(len(training.X), dtype=bool)
     is_learned[test] = False
-    sample = _sample(streamed, is_learned, plan)
-    _check_classes(streamed.target, is_learned)
+    sample = _sample(training, is_learned, plan)
+    _check_classes(training.target, is_learned)
     with threadpool_limits(limits=1):
         update(0.0, f"{tuned.name} on a draw of the rows")
         finals = [choose_and_fit(tuned, sample, plan)]
-        encoder = TableEncoder(streamed.columns).fit(sample.X)
+        encoder = TableEncoder(training.columns).fit(sample.X)
         features = write_features(
-            streamed, encoder, test, folder, lambda share, text: update(0.1 + 0.1 * share, text)
+            training, encoder, test, folder, lambda share, text: update(0.1 + 0.1 * share, text)
         )
         update(0.2, f"{sparse.name} on {len(features):,} rows".replace(",", " "))
-        answers = streamed.target.y[is_learned]
-        finals.append(_fit_features(sparse, features, answers, encoder, plan))
-        known = streamed.target.y[test]
+        answers = training.target.y[is_learned]
+        rows = Rows(features, answers, encoder)
+        finals.append(choose_and_fit(sparse, rows, plan, is_encoded=True))
+        known = training.target.y[test]
         results = [
-            _judged(contender.name, final, np.asarray(streamed.X[test]), known, plan)
+            _judged(contender.name, final, training.X[test], known, plan)
             for contender, final in zip((tuned, sparse), finals, strict=True)
         ]
     guess = {}
-    if isinstance(streamed.target, Numbers):
+    if isinstance(training.target, Numbers):
         guess = _values(Answers(np.full(len(known), answers.mean())), known, plan)
     return results, guess
 
 
-def _sample(streamed: Streamed, is_learned: NDArray[np.bool_], plan: Plan) -> Rows:
+def _sample(training: Training, is_learned: NDArray[np.bool_], plan: Plan) -> Rows:
     rows = np.flatnonzero(is_learned)
     random = np.random.default_rng(plan.random_state + 1)
     if len(rows) > SAMPLE_ROWS:
         rows = np.sort(random.choice(rows, SAMPLE_ROWS, replace=False, shuffle=False))
-    return Rows(
-        np.asarray(streamed.X[rows]), streamed.target.y[rows], TableEncoder(streamed.columns)
-    )
+    return training.rows.take(rows)
 
 
 def _check_classes(target: Target | Numbers, is_learned: NDArray[np.bool_]) -> None:
@@ -103,22 +94,6 @@ def _check_classes(target: Target | Numbers, is_learned: NDArray[np.bool_]) -> N
                 f"Class '{target.classes[int(counts.argmin())]}' is so rare that all of its rows "
                 "were drawn to judge by; take them out, or give another --random-state."
             )
-
-
-def _fit_features(
-    contender: Contender,
-    features: NDArray[np.float32],
-    y: NDArray[Any],
-    encoder: TableEncoder,
-    plan: Plan,
-    clock: Callable[[], float] = time.perf_counter,
-) -> Fitted:
-    """Fit a machine that chooses by itself on features that are there already."""
-    machine = contender.choose(Rows(features, y, encoder), plan)
-    start = clock()
-    notes = fit_and_note(contender.name, machine, features, y)
-    seconds, inside = clock() - start, getattr(machine, "choice_seconds", 0.0)
-    return Fitted(encoder, machine, len(y), inside, max(0.0, seconds - inside), notes)
 
 
 def _judged(

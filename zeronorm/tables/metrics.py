@@ -12,9 +12,9 @@ from sklearn.metrics import (
     balanced_accuracy_score,
     log_loss,
     mean_absolute_error,
-    mean_squared_error,
     r2_score,
     roc_auc_score,
+    root_mean_squared_error,
 )
 
 from zeronorm.report.measurement import Answers
@@ -51,22 +51,16 @@ class Metric:
             return "–"
         if self.is_share:
             return f"{percent(mean)} ± {100 * spread:.1f}"
-        digits = 3 if self.label in ("AUC", "log loss", "R²") else None
-        if digits:
-            return f"{mean:.{digits}f} ± {spread:.{digits}f}"
+        if self.label in ("AUC", "log loss", "R²"):
+            return f"{mean:.3f} ± {spread:.3f}"
         return f"{short(mean)} ± {spread:.2g}"
 
-    def scorer(self) -> Callable[[Any, Any, Any], float] | None:
-        """Return what `GridSearchCV` takes as ``scoring``; larger is better."""
-        sign = -1.0 if self.is_loss else 1.0
-
-        def score(model: Any, X: Any, y: Any) -> float:
-            scores = model.decision_function(X) if self.takes_scores else None
-            value = self.value(Answers(model.predict(X), scores, None), y)
-            assert value is not None
-            return sign * value
-
-        return score
+    def score(self, model: Any, X: Any, y: NDArray[Any]) -> float:
+        """Return what it says of a fitted model; larger is better."""
+        scores = model.decision_function(X) if self.takes_scores else None
+        value = self.value(Answers(model.predict(X), scores, None), y)
+        assert value is not None
+        return -value if self.is_loss else value
 
 
 def _error(answers: Answers, y: NDArray[Any]) -> float:
@@ -90,10 +84,6 @@ def _log_loss(answers: Answers, y: NDArray[Any]) -> float | None:
     return None if chances is None else float(log_loss(y, chances, labels=range(chances.shape[1])))
 
 
-def _rmse(answers: Answers, y: NDArray[Any]) -> float:
-    return float(np.sqrt(mean_squared_error(y, answers.predicted)))
-
-
 OF_CLASSES = {
     "error": Metric("error", _error, is_share=True),
     "accuracy": Metric("accuracy", lambda a, y: 1.0 - _error(a, y), is_loss=False, is_share=True),
@@ -107,7 +97,7 @@ OF_CLASSES = {
     "log_loss": Metric("log loss", _log_loss, takes_scores=True),
 }
 OF_NUMBERS = {
-    "rmse": Metric("RMSE", _rmse),
+    "rmse": Metric("RMSE", lambda a, y: float(root_mean_squared_error(y, a.predicted))),
     "r2": Metric("R²", lambda a, y: float(r2_score(y, a.predicted)), is_loss=False),
     "mae": Metric("mean absolute error", lambda a, y: float(mean_absolute_error(y, a.predicted))),
 }

@@ -193,7 +193,7 @@ def _first_model(data: dict[str, Any]) -> Model:
 
 def check_output(path: str | Path) -> None:
     """Raise `TableError` now if :func:`save_text` could not write `path` later."""
-    try:
+    with writable(path):  # a name may be too long, links may point at each other
         target = link_target(path)
         if not target.parent.is_dir():
             raise TableError(f"{path} cannot be written: there is no folder {target.parent}.")
@@ -201,8 +201,6 @@ def check_output(path: str | Path) -> None:
             raise TableError(f"{path} cannot be written: it is not a file.")
         if not os.access(target.parent, os.W_OK):
             raise TableError(f"{path} cannot be written: the folder {target.parent} is read-only.")
-    except OSError as error:  # a name that is too long, links that point at each other
-        raise TableError(f"{path} cannot be written: {error.strerror}.") from None
 
 
 def save_text(path: str | Path, text: str) -> None:

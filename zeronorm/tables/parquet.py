@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from zeronorm.tables.records import check_names
-from zeronorm.tables.sources import Piece, rows_at_once
-from zeronorm.tables.table import TableError
+from zeronorm.tables.sources import cells_of, rows_at_once
+from zeronorm.tables.table import Table, TableError
 
 
-def parquet_pieces(name: str, file: Any, size: int | None) -> Iterator[Piece]:
+def parquet_pieces(name: str, file: Any, size: int | None) -> Iterator[Table]:
     """Yield the rows of a Parquet file, `size` at a time, or all at once.
 
     Rows are numbered as the lines of a CSV file would be: the first one is on line 2. Columns of
@@ -31,10 +31,10 @@ def parquet_pieces(name: str, file: Any, size: int | None) -> Iterator[Piece]:
         ]
         rows += zip(*texts, strict=True)
         while size and len(rows) >= size:
-            yield Piece(names, rows[:size], range(start, start + size))
+            yield Table(name, cells_of(names, rows[:size]), range(start, start + size))
             start, rows = start + size, rows[size:]
     if rows:
-        yield Piece(names, rows, range(start, start + len(rows)))
+        yield Table(name, cells_of(names, rows), range(start, start + len(rows)))
 
 
 def open_parquet(name: str, stream: BinaryIO) -> Any:

@@ -84,8 +84,7 @@ def _predict(model: TableModel, data: Path, stream: BinaryIO, options: Options) 
         Source.opened(data, check_separator(options.sep)) as source,
         progress("predicting") as update,
     ):
-        for piece in source.pieces(PIECE_ROWS):
-            table = piece.table(source.name)
+        for table in source.pieces(PIECE_ROWS):
             writer.writerows(records(model, table, options, bad_cells))
             update(source.share, f"line {table.lines[-1]}")
     text.detach()
@@ -143,10 +142,6 @@ def _score_names(model: TableModel) -> list[str]:
     return labels
 
 
-def _scores(model: TableModel, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
-    return model.model.function.scores(outputs).reshape(len(outputs), -1)
-
-
 def records(
     model: TableModel, table: Table, options: Options, bad_cells: BadCells
 ) -> list[tuple[Any, ...]]:
@@ -163,7 +158,7 @@ def records(
             if options.threshold is not None:
                 predicted = decision.classes[(chances[:, 1] >= options.threshold).astype(int)]
         if options.scores:
-            added += list(_scores(model, outputs).T)
+            added += list(model.model.function.scores(outputs).reshape(len(outputs), -1).T)
     is_number = predicted.dtype.kind == "f"
     columns.append([f"{v:.10g}" for v in predicted] if is_number else predicted.tolist())
     columns += [[f"{value:.6g}" for value in column] for column in added]

@@ -73,7 +73,7 @@ def infer_columns(
 
     A column whose known cells read as numbers or as dates, all of them or nearly all, is one of
     numbers; any other is one of categories. Columns that are empty, and categories with more than
-    `MAX_LEVELS` levels, are of no use.
+    `MAX_LEVELS` levels or as many as rows, are of no use.
 
     Parameters
     ----------
@@ -140,16 +140,10 @@ def _numeric(
     findings: _Findings,
 ) -> list[Column] | None:
     """Return the columns of numbers that a column is; None if its cells are categories."""
-    form: Form
-    if decimal is None:
-        form, n_numbers = number_form(counts, usual)
-    else:
-        form = (
-            PLAIN
-            if decimal == "." and n_read(counts, PLAIN) == sum(counts.values())
-            else (NumberForm(decimal))
-        )
-        n_numbers = n_read(counts, form)
+    form, n_numbers = number_form(counts, usual)
+    is_plain = form is PLAIN and n_numbers == sum(counts.values())
+    if decimal == "," or (decimal == "." and not is_plain):
+        form, n_numbers = NumberForm(decimal), n_read(counts, NumberForm(decimal))
     # An infinite number is none to compute with, but it makes no category of a column.
     n_infinite = sum(n for cell, n in counts.items() if is_infinite(cell))
     if _are_mostly(n_numbers + n_infinite, counts, form):
@@ -222,10 +216,14 @@ def _date_columns(
 
 def _categories(name: str, counts: Mapping[str, int], findings: _Findings) -> list[Column]:
     if len(counts) > MAX_LEVELS:
-        example = min((cell for cell in counts if not is_number(cell)), default=min(counts))
-        findings.left_out.append(
-            f"Column '{name}' is left out: its {len(counts)} different texts (such as "
-            f"'{example}') are too many to be categories (more than {MAX_LEVELS})."
-        )
-        return []
-    return [Column(name, tuple(sorted(counts)))]
+        reason = f"are too many to be categories (more than {MAX_LEVELS})"
+    elif len(counts) > FEW_NUMBERS and max(counts.values()) == 1:
+        reason = "are no categories: none occurs twice"
+    else:
+        return [Column(name, tuple(sorted(counts)))]
+    example = min((cell for cell in counts if not is_number(cell)), default=min(counts))
+    findings.left_out.append(
+        f"Column '{name}' is left out: its {len(counts)} different texts (such as {example!r}) "
+        f"{reason}."
+    )
+    return []

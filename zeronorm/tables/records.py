@@ -91,7 +91,8 @@ def _records(
                 yield start, [cell.strip() for cell in record]
             start = first + reader.line_num
     except csv.Error as error:
-        raise TableError(f"{path}, line {start}: not a line of a CSV file ({error}).") from None
+        reason = "a quotation mark is not closed" if "end of data" in str(error) else str(error)
+        raise TableError(f"{path}, line {start}: not a line of a CSV file ({reason}).") from None
 
 
 def check_names(path: str, names: Sequence[str]) -> None:
@@ -101,5 +102,5 @@ def check_names(path: str, names: Sequence[str]) -> None:
     seen: set[str] = set()
     for name in filter(None, names):
         if name in seen:
-            raise TableError(f"{path} has more than one column called '{name}'.")
+            raise TableError(f"{path} has more than one column called '{name}'; rename one.")
         seen.add(name)

@@ -49,7 +49,11 @@ def how_measured(found: Comparison) -> str:
     plan, target, notes = found.plan, found.target, []
     what = "Error"
     if isinstance(target, Target):
-        notes = [guessing(target), "Recall: the share of the rows of a class that was found."]
+        poor = [one.name for one in found.results if _is_guessing(one, target)]
+        notes = [guessing(target)]
+        if poor:
+            notes.append(f"{' and '.join(poor)} {'is' if len(poor) == 1 else 'are'} no better.")
+        notes.append("Recall: the share of the rows of a class that was found.")
     else:
         what = "RMSE (root mean square error) and R²"
         notes = ["mean: always the mean of the training rows."]
@@ -127,8 +131,16 @@ def choice_table(choice: ColumnChoice, target: Target | Numbers, title: str) -> 
 
 def guessing(target: Target) -> str:
     """Say what guessing gives."""
-    commonest = np.bincount(target.codes).max() / len(target.codes)
-    return f"Always guessing the commonest class: {percent(1 - commonest)}."
+    return f"Always guessing the commonest class: {percent(_guessing_error(target))}."
+
+
+def _guessing_error(target: Target) -> float:
+    return 1.0 - float(np.bincount(target.codes).max()) / len(target.codes)
+
+
+def _is_guessing(result: Result, target: Target) -> bool:
+    """Whether guessing is within one standard error, or better."""
+    return result.mean("error") + result.standard_error("error") >= _guessing_error(target)
 
 
 def _short(number: float) -> str:

@@ -57,8 +57,6 @@ def shown(path: Path, data: Path | None, line: int | None, as_json: bool) -> str
         else:
             assert table is not None
             found = explain(model, _row(table, line), table)
-    except TableError:
-        raise
     except ValueError as error:
         raise TableError(str(error)) from None
     return found.to_json() if as_json else f"{found}\n"

@@ -18,8 +18,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
@@ -32,24 +31,6 @@ MOST_CELLS = 2**21
 #: Encodings that a text without a mark at its beginning is tried in. The last one takes any bytes.
 ENCODINGS = ("utf-8", "cp1252", "latin-1")
 LATIN = "is not UTF-8 and was read as Latin-1 (Windows-1252); if letters look wrong, save as UTF-8"
-
-
-@dataclass(frozen=True)
-class Piece:
-    """Some rows of a file: the names of the columns, the cells of each row, and their lines."""
-
-    names: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    lines: Sequence[int]
-    separator: str = ","
-
-    def table(self, path: str, notes: tuple[str, ...] = ()) -> Table:
-        """Return the cells column by column, those of columns without a name left out."""
-        columns = zip(*self.rows, strict=True)
-        cells: dict[str, Sequence[str]] = {
-            n: c for n, c in zip(self.names, columns, strict=True) if n
-        }
-        return Table(path, cells, self.lines, self.separator, notes)
 
 
 def title_of(path: str | Path) -> str:
@@ -159,10 +140,10 @@ class Source:
 
     def table(self) -> Table:
         """Return all of it."""
-        (piece,) = self.pieces(None)
-        return piece.table(self.name, self.notes)
+        (table,) = self.pieces(None)
+        return table
 
-    def pieces(self, size: int | None) -> Iterator[Piece]:
+    def pieces(self, size: int | None) -> Iterator[Table]:
         """Yield the rows, `size` at a time, or all at once; `TableError` if there is none."""
         if self.is_parquet:
             from zeronorm.tables.parquet import open_parquet, parquet_pieces
@@ -170,7 +151,7 @@ class Source:
             file = open_parquet(self.name, self.stream)
             self.n_rows, self.n_read = file.metadata.num_rows, 0
             for piece in parquet_pieces(self.name, file, size):
-                self.n_read += len(piece.rows)
+                self.n_read += piece.n_rows
                 yield piece
             return
         text = io.TextIOWrapper(self.stream, encoding=self.encoding, newline="")
@@ -180,14 +161,19 @@ class Source:
             if not self.stream.closed:
                 text.detach()  # the file is closed by who opened it
 
-    def _text_pieces(self, text: TextIO, size: int | None) -> Iterator[Piece]:
+    def tables(self, size: int) -> Iterator[Table]:
+        """Return the pieces from the first row on, also after they were read."""
+        self.stream.seek(0)
+        return self.pieces(size)
+
+    def _text_pieces(self, text: TextIO, size: int | None) -> Iterator[Table]:
         names, separator, records = begin(self.name, text, self.sep)
         is_empty = True
         size = None if size is None else rows_at_once(size, names)
         while batch := list(itertools.islice(records, size)):
             is_empty = False
             lines, rows = zip(*batch, strict=True)
-            yield Piece(names, rows, list(lines), separator)
+            yield Table(self.name, cells_of(names, rows), list(lines), separator, self.notes)
         if is_empty:
             raise TableError(f"{self.name} has a header but no rows.")
 
@@ -197,28 +183,24 @@ def rows_at_once(size: int, names: Sequence[str]) -> int:
     return max(1, min(size, MOST_CELLS // len(names)))
 
 
+def cells_of(names: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, Sequence[str]]:
+    """Return the cells of rows column by column, those of columns without a name left out."""
+    return {n: c for n, c in zip(names, zip(*rows, strict=True), strict=True) if n}
+
+
 @contextmanager
 def _readable(path: str | Path) -> Iterator[BinaryIO]:
     """Open a file; what comes through a pipe is kept in a temporary one, to be read again."""
-    if str(path) == "-":
-        with _spooled(sys.stdin.buffer) as stream:
+    is_input = str(path) == "-"
+    with nullcontext(sys.stdin.buffer) if is_input else open(path, "rb") as stream:
+        if not (is_input or stat.S_ISFIFO(os.fstat(stream.fileno()).st_mode)):
             yield stream
-        return
-    with open(path, "rb") as stream:
-        if stat.S_ISFIFO(os.fstat(stream.fileno()).st_mode):
-            with _spooled(stream) as copy:
-                yield copy
-        else:
-            yield stream
-
-
-@contextmanager
-def _spooled(stream: BinaryIO) -> Iterator[BinaryIO]:
-    with tempfile.TemporaryFile() as copy:
-        shutil.copyfileobj(stream, copy, 2**20)
-        copy.seek(0)
-        with open(copy.fileno(), "rb", closefd=False) as again:
-            yield again
+            return
+        with tempfile.TemporaryFile() as copy:
+            shutil.copyfileobj(stream, copy, 2**20)
+            copy.seek(0)
+            with open(copy.fileno(), "rb", closefd=False) as again:
+                yield again
 
 
 def _peek(stream: BinaryIO) -> bytes:

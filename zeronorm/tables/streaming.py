@@ -9,6 +9,7 @@ in single precision, which the sparse machines take without a copy.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,9 +23,10 @@ from numpy.typing import NDArray
 from zeronorm.tables.cells import BadCells, Form
 from zeronorm.tables.columns import Column, to_matrix
 from zeronorm.tables.encoding import TableEncoder
+from zeronorm.tables.ending import print_notes
 from zeronorm.tables.memory import is_too_large, needed_memory
 from zeronorm.tables.reading import AT_LEAST, MAX_LEVELS, infer_columns
-from zeronorm.tables.sources import Piece, Source
+from zeronorm.tables.sources import Source
 from zeronorm.tables.table import MISSING, Table, TableError, listing
 from zeronorm.tables.target import (
     Numbers,
@@ -35,7 +37,7 @@ from zeronorm.tables.target import (
     numbers_of,
     read_target,
 )
-from zeronorm.tables.training import Reading
+from zeronorm.tables.training import Reading, Training, check_rows, progress
 
 #: Rows of a piece; the first one decides what the columns are.
 PIECE_ROWS = 50_000
@@ -59,42 +61,39 @@ def must_stream(source: Source) -> bool:
 class _Answers:
     """The column to predict, piece by piece: spellings of classes, or numbers."""
 
-    reading: Reading
-    task: str
+    name: str
     form: Form | None
     spellings: dict[str, int] = field(default_factory=dict)
     parts: list[NDArray[Any]] = field(default_factory=list)
 
     def add(self, table: Table) -> NDArray[np.bool_]:
         """Keep the known answers of a piece; return which rows they are of."""
-        name = self.reading.target
         if self.form is not None:
-            values = numbers_of(table, name, self.form)
+            values = numbers_of(table, self.name, self.form)
             known = ~np.isnan(values)
             self.parts.append(values[known])
             return known
         codes = self.spellings
-        for cell in table.column(name):
+        for cell in table.column(self.name):
             if cell not in MISSING:
                 codes.setdefault(cell, len(codes))
         if len(codes) > MOST_SPELLINGS:
             raise TableError(
-                f"Column '{name}' of {table.path} holds more than {MOST_SPELLINGS} different "
+                f"Column '{self.name}' of {table.path} holds more than {MOST_SPELLINGS} different "
                 "values, too many to be classes; is it the right column?"
             )
-        found = np.array([codes.get(cell, -1) for cell in table.column(name)], dtype=np.int32)
+        found = np.array([codes.get(cell, -1) for cell in table.column(self.name)], dtype=np.int32)
         self.parts.append(found[found >= 0])
         return found >= 0
 
     def target(self, path: str) -> Target | Numbers:
         """Return the answers of all rows."""
         all_parts = np.concatenate(self.parts)
-        name = self.reading.target
         if self.form is not None:
-            check_numbers(all_parts, path, name)
+            check_numbers(all_parts, path, self.name)
             return Numbers(all_parts)
         cells = tuple(self.spellings)
-        classes = read_target(Table(path, {name: cells}, range(len(cells))), name)
+        classes = read_target(Table(path, {self.name: cells}, range(len(cells))), self.name)
         return Target(classes.codes[all_parts], classes.classes)
 
 
@@ -126,35 +125,23 @@ class _Levels:
         ]
 
 
-@dataclass(frozen=True)
-class Streamed:
-    """A file that was read: raw rows on the disk, answers in memory.
-
-    Parameters
-    ----------
-    path : str
-        What messages call the file.
-    X : memmap of shape (n_rows, n_columns)
-        Raw rows whose answer is known, in double precision.
-    target : Target or Numbers
-        Their answers.
-    columns : list of Column
-        What the columns are.
-    notes : list of str
-        What a user should hear.
-    """
-
-    path: str
-    X: NDArray[np.float64]
-    target: Target | Numbers
-    columns: list[Column]
-    notes: list[str]
+def read_to_disk(source: Source, reading: Reading, folder: Path) -> Training:
+    """Read a file with a bar that shows how far, check its rows, and say what is done."""
+    with progress("reading") as update:
+        training = read_streamed(source, reading, folder, update)
+    check_rows(training.target, reading)
+    n_rows = len(training.X)
+    training.notes.append(
+        f"{source.name} is read piece by piece; the numbers of {n_rows} rows are on disk."
+    )
+    print_notes(training.notes)
+    return training
 
 
-def read_streamed(source: Source, reading: Reading, folder: Path, update: Update) -> Streamed:
+def read_streamed(source: Source, reading: Reading, folder: Path, update: Update) -> Training:
     """Read a file once, piece by piece, into a file of numbers in `folder`."""
-    pieces = source.pieces(PIECE_ROWS)
-    first = next(pieces).table(source.name)
+    tables = source.tables(PIECE_ROWS)
+    first = next(tables)
     notes: list[str] = []
     answers = _answers(first, reading, notes)
     columns, found = infer_columns(
@@ -164,7 +151,7 @@ def read_streamed(source: Source, reading: Reading, folder: Path, update: Update
     levels, bad_cells = _Levels(columns), BadCells(reading.strict)
     n_seen = n_kept = 0
     with _file(folder / "rows") as file:
-        for table in _tables(first, pieces, source):
+        for table in itertools.chain([first], tables):
             kept = answers.add(table)
             levels.add(table)
             rows = to_matrix(table, levels.columns, bad_cells)[kept]
@@ -180,26 +167,20 @@ def read_streamed(source: Source, reading: Reading, folder: Path, update: Update
     shape = (n_kept, len(levels.columns))
     X = np.memmap(folder / "rows", dtype=np.float64, mode="r", shape=shape)
     notes = [*source.notes, *notes, *bad_cells.notes(), *levels.notes()]
-    return Streamed(source.name, X, target, levels.columns, notes)
+    return Training(X, target, levels.columns, notes)
 
 
 def _answers(first: Table, reading: Reading, notes: list[str]) -> _Answers:
     name = reading.target
     task = reading.task or guess_task(first, name, reading.decimal)
     if task == "classification":
-        return _Answers(reading, task, None)
+        return _Answers(name, None)
     if reading.task is None:
         notes.append(
             f"'{name}' holds many different numbers, so numbers are predicted; give --task "
             "classification if they are classes."
         )
-    return _Answers(reading, task, form_of_numbers(first, name, reading.decimal))
-
-
-def _tables(first: Table, pieces: Iterator[Piece], source: Source) -> Iterator[Table]:
-    yield first
-    for piece in pieces:
-        yield piece.table(source.name)
+    return _Answers(name, form_of_numbers(first, name, reading.decimal))
 
 
 def _check_numbers(bad_cells: BadCells, path: str, n_first: int) -> None:
@@ -229,7 +210,7 @@ def _file(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_features(
-    streamed: Streamed,
+    training: Training,
     encoder: TableEncoder,
     left_out: NDArray[np.intp],
     folder: Path,
@@ -239,7 +220,7 @@ def write_features(
 
     Parameters
     ----------
-    streamed : Streamed
+    training : Training
         The rows.
     encoder : TableEncoder
         Fitted.
@@ -250,14 +231,14 @@ def write_features(
     update : callable
         Takes the share that is done and a word.
     """
-    n_rows = len(streamed.X)
+    n_rows = len(training.X)
     width = sum(encoding.n_features for encoding in encoder.encodings_)
     with _file(folder / "features") as file:
         for start in range(0, n_rows, BLOCK_ROWS):
             stop = min(start + BLOCK_ROWS, n_rows)
             kept = np.ones(stop - start, dtype=bool)
             kept[left_out[(left_out >= start) & (left_out < stop)] - start] = False
-            features = encoder.transform(streamed.X[start:stop][kept])
+            features = encoder.transform(training.X[start:stop][kept])
             file.write(np.ascontiguousarray(features, dtype=np.float32).data)
             update(stop / n_rows, f"{stop:,} rows scaled".replace(",", " "))
     shape = (n_rows - len(left_out), width)
@@ -266,10 +247,8 @@ def write_features(
 
 def rows_as_text(source: Source, reading: Reading, wanted: NDArray[np.intp]) -> Table:
     """Read the file again, for some of its rows with a known answer (sorted) as texts."""
-    source.stream.seek(0)
     parts, start = [], 0
-    for piece in source.pieces(PIECE_ROWS):
-        table = piece.table(source.name)
+    for table in source.tables(PIECE_ROWS):
         known = np.array([cell not in MISSING for cell in table.column(reading.target)])
         numbers = np.cumsum(known) - 1 + start
         parts.append(table.rows(known & np.isin(numbers, wanted)))

@@ -55,8 +55,11 @@ class Table:
             return self.cells[name]
         near = difflib.get_close_matches(name, self.cells, n=1)
         hint = f"did you mean '{near[0]}'? " if near else ""
+        what = "columns are"
+        if any(one.lstrip("-").replace(".", "", 1).isdigit() for one in self.cells):
+            what = "first line, which has to hold the names of the columns, is"
         raise TableError(
-            f"{self.path} has no column '{name}'; {hint}its columns are: {listing(self.cells)}."
+            f"{self.path} has no column '{name}'; {hint}its {what}: {listing(self.cells)}."
         )
 
     def rows(self, kept: NDArray[np.bool_]) -> Table:
@@ -67,13 +70,14 @@ class Table:
         lines = tuple(itertools.compress(self.lines, kept))
         return Table(self.path, cells, lines, self.separator, self.notes)
 
-    def to_csv(self, names: Collection[str]) -> str:
+    def to_csv(self, names: Collection[str], has_header: bool = True) -> str:
         """Return the text of a CSV file with these columns, in the order of this table."""
         wanted = set(names)
         kept = [name for name in self.cells if name in wanted]
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(kept)
+        if has_header:
+            writer.writerow(kept)
         writer.writerows(zip(*(self.cells[name] for name in kept), strict=True))
         return text.getvalue()
 

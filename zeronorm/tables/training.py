@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zeronorm.base.progress import progress_bar
 from zeronorm.tables.cells import BadCells
@@ -78,26 +79,44 @@ class Reading:
 
 @dataclass(frozen=True)
 class Training:
-    """Rows whose answer is known, as cells and as numbers, and what was noted on the way."""
+    """What was read of a file.
 
-    whole: Table
-    table: Table
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns)
+        Raw rows whose answer is known, in double precision; a memmap where they are on the disk.
+    target : Target or Numbers
+        Their answers.
+    columns : list of Column
+        What the columns are.
+    notes : list of str
+        What a user should hear.
+    table : Table, optional
+        The rows as texts, where they are kept.
+    """
+
+    X: NDArray[np.float64]
     target: Target | Numbers
     columns: list[Column]
-    rows: Rows
     notes: list[str]
+    table: Table | None = None
+
+    @property
+    def rows(self) -> Rows:
+        """The rows with a preprocessing that is not fitted yet."""
+        return Rows(self.X, self.target.y, TableEncoder(self.columns))
 
 
 def read_training(source: Source, reading: Reading) -> Training:
     """Read all of a file; the notes are printed."""
-    whole = source.table()
-    notes = list(whole.notes)
-    target = _target(whole, reading, notes)
-    table, known = whole, target.known
+    table = source.table()
+    notes = list(table.notes)
+    target = _target(table, reading, notes)
+    known = target.known
     if not known.all():
         name = reading.target
         notes.append(f"Left out {np.sum(~known)} of {len(known)} rows: their '{name}' is missing.")
-        table, target = whole.rows(known), target.rows(known)
+        table, target = table.rows(known), target.rows(known)
     check_rows(target, reading)
     columns, found = infer_columns(
         table, {reading.target, *reading.drop}, reading.category, reading.decimal
@@ -107,7 +126,7 @@ def read_training(source: Source, reading: Reading) -> Training:
     X = to_matrix(table, columns, bad_cells)
     notes += bad_cells.notes()
     print_notes(notes)
-    return Training(whole, table, target, columns, Rows(X, target.y, TableEncoder(columns)), notes)
+    return Training(X, target, columns, notes, table)
 
 
 def _target(table: Table, reading: Reading, notes: list[str]) -> Target | Numbers:
@@ -132,7 +151,7 @@ def check_rows(target: Target | Numbers, reading: Reading) -> None:
         if len(target.y) < 2 * folds:
             raise TableError(
                 f"{title_of(reading.data)} has {len(target.y)} rows with a known '{name}', fewer "
-                f"than two for each of the {folds} folds; lower --folds (3 at the least)."
+                f"than two for each of the {folds} folds; {_remedy(folds, 'bring more rows')}."
             )
         return
     if len(target.classes) > MAX_LEVELS:
@@ -144,9 +163,14 @@ def check_rows(target: Target | Numbers, reading: Reading) -> None:
     if sizes.min() < folds:
         raise TableError(
             f"Class '{target.classes[sizes.argmin()]}' of column '{name}' has fewer rows "
-            f"({sizes.min()}) than there are folds ({folds}); lower --folds (3 at the least), "
-            "or take its rows out."
+            f"({sizes.min()}) than there are folds ({folds}); "
+            f"{_remedy(folds, 'bring more of its rows, or take them out')}."
         )
+
+
+def _remedy(folds: int, other: str) -> str:
+    """Return what to do about too few rows for so many folds."""
+    return f"lower --folds (3 at the least), or {other}" if folds > 3 else other
 
 
 def check_decimal(decimal: str | None) -> None:

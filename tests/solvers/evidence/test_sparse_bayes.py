@@ -8,7 +8,8 @@ from scipy.special import expit, log_expit
 from sklearn.metrics.pairwise import rbf_kernel
 
 from tests.data import cancer, contradictory, moons, noisy, separable
-from zeronorm.solvers.evidence.model import Basis, Logistic, Posterior
+from zeronorm.solvers.evidence.likelihoods import Gaussian, Logistic
+from zeronorm.solvers.evidence.model import Basis, Posterior
 from zeronorm.solvers.evidence.moves import Neighbourhood, gain_of_adding
 from zeronorm.solvers.evidence.search import maximise_evidence
 
@@ -160,6 +161,44 @@ def test_hessian_is_that_of_the_regression():
             second = (value(ends[0]) - value(ends[1]) - value(ends[2]) + value(ends[3])) / 4 / h**2
             expected = -second + (plain[i] if i == j else 0.0)
             assert hessian[i, j] == pytest.approx(expected, abs=1e-4)
+
+
+def a_regression(seed=0, noise=0.3):
+    """Posterior of numbers with normal noise and uneven weights, and log N as a function."""
+    rng = np.random.default_rng(seed)
+    phi, target = rng.normal(size=(30, 4)), rng.normal(size=30)
+    cost, variance = rng.uniform(0.5, 2.0, 30), rng.uniform(0.5, 3.0, 4)
+
+    def evidence(change):
+        """L at variances and noise times exp(change), in its n x n form."""
+        factors = np.exp(change)
+        rows = noise * factors[-1] / cost
+        constant = 0.5 * cost.sum() * np.log(2 * np.pi * noise * factors[-1])
+        constant -= 0.5 * np.log(rows).sum()  # that of the determinant of the rows
+        return gaussian_evidence(target, rows, phi, variance * factors[:-1]) - constant
+
+    at = Posterior(Gaussian(target, cost, noise, 1e-6), np.arange(4), phi, variance)
+    at.differentiate()
+    return at, evidence
+
+
+def test_evidence_of_a_regression_is_that_of_the_dense_formula():
+    at, evidence = a_regression()
+    assert at.evidence == pytest.approx(evidence(np.zeros(5)), rel=1e-10)
+
+
+def test_derivatives_by_the_noise_are_those_of_the_dense_evidence():
+    at, evidence = a_regression()
+    first, mixed, second = at.noise_derivatives()
+    h, unit = 1e-3, np.eye(5)
+    assert first == pytest.approx(
+        (evidence(h * unit[4]) - evidence(-h * unit[4])) / 2 / h, rel=1e-4
+    )
+    for j, expected in enumerate([*mixed, second]):
+        ends = [(a * unit[4] + b * unit[j]) * h for a in (1, -1) for b in (1, -1)]
+        corners = [evidence(end) for end in ends]
+        found = (corners[0] - corners[1] - corners[2] + corners[3]) / 4 / h**2
+        assert found == pytest.approx(expected, abs=1e-4)
 
 
 # --- functions outside the model -------------------------------------------------------------

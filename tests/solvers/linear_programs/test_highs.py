@@ -155,7 +155,7 @@ def test_the_largest_coefficient_of_six_against_many_takes_few_iterations(n):
         return is_optimal
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hinge_lp, "run", counting)
+        patch.setattr(highs, "run", counting)
         gap = hinge_lp.solve_largest_coefficient(values, target, np.ones(n)).gap
     assert gap <= 1e-7
     assert counts[0] <= n

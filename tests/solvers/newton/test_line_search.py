@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import trapezoid
 from scipy.optimize import brentq
 
-from zeronorm.solvers.newton.line_search import has_fallen, slope_root
+from zeronorm.solvers.newton.descent import has_fallen, slope_root
 
 
 class Counted:

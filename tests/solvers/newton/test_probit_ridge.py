@@ -133,7 +133,7 @@ def test_a_warm_start_and_dropped_terms():
     problem.solve(scale, 1e-3)
     keep = np.arange(K.shape[1]) % 3 == 0
     problem.keep(keep)
-    assert problem.n_columns == keep.sum()
+    assert len(problem.column_sizes) == keep.sum()
     found = problem.solve(2 * scale[keep], 1e-10)
     best, _, _ = by_scipy(K[:, keep], y, cost, 2 * scale[keep])
     own = objective(found.coef, found.intercept, K[:, keep], y, cost, 2 * scale[keep])

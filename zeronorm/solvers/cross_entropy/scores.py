@@ -46,14 +46,16 @@ class BoundedScore(Protocol):
         """Score every row of a boolean matrix."""
 
     def learn(self, cuts: Any) -> None:
-        """Take in what an evaluation has taught about the bounds."""
+        """Take in what an evaluation has taught about the bounds; nothing if there are none."""
+        return
 
     def bounds(self, vectors: np.ndarray) -> np.ndarray:
-        """Return a lower bound of the score of every row."""
+        """Return a lower bound of the score of every row; minus infinity if none is known."""
+        return np.full(len(vectors), -np.inf)
 
 
 @dataclass
-class _PlainScore:
+class _PlainScore(BoundedScore):
     """A function from boolean matrices to scores, without bounds."""
 
     function: Callable[[np.ndarray], Any]
@@ -68,12 +70,6 @@ class _PlainScore:
         if np.isnan(values).any():
             raise ValueError("The score of a vector is not a number.")
         return Scores(values, vectors)
-
-    def learn(self, cuts: Any) -> None:
-        pass
-
-    def bounds(self, vectors: np.ndarray) -> np.ndarray:
-        return np.full(len(vectors), -np.inf)
 
 
 class Scorer:

@@ -27,8 +27,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from zeronorm.solvers.elimination.columns import Selection, descending
 from zeronorm.solvers.elimination.rounds import RoundProblem, RoundSolution
-from zeronorm.solvers.elimination.selection import Selection, descending
 
 #: A feature counts as zero when its contribution is this small beside the largest. The next round
 #: would square it: to come back, its slope would have to be a thousand times the others'.

@@ -1,4 +1,4 @@
-"""What feature selection asks of the data: columns that are scaled, weighed and dropped.
+"""Columns that are scaled, weighed and dropped, as feature selection asks; and their order at last.
 
 Dense data are held as they are, in single precision where they come in it, one line in memory for
 each column, and taken around their means in double precision a block of columns at a time: there
@@ -8,13 +8,16 @@ intercepts are free.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from zeronorm.blocks import row_blocks
+from zeronorm.solvers.solution import History
 
 #: Numbers in a block of columns: they stay in the second-level cache.
 BLOCK_VALUES = 2**17
@@ -110,6 +113,18 @@ class Columns:
         self.offset = self.offset[kept]
         self.multiplicity = self.multiplicity[kept]
 
+    def some(self, indices: np.ndarray) -> Columns:
+        """Return a copy with some of the columns."""
+        part = copy.copy(self)
+        part.n_columns = len(indices)
+        if self.is_sparse:
+            part._matrix = self._matrix[:, indices]
+        else:
+            part._lines = self._lines[indices]
+        part.deviations, part.offset = self.deviations[indices], self.offset[indices]
+        part.multiplicity = self.multiplicity[indices]
+        return part
+
     def gram(self, scaling: np.ndarray) -> np.ndarray:
         """Inner products of the rows, columns scaled."""
         if self.is_sparse:
@@ -180,3 +195,32 @@ def _bytes_of(columns: Columns, index: int) -> bytes:
         part = slice(*values.indptr[index : index + 2])
         return values.indices[part].tobytes() + b"|" + (values.data[part] + 0.0).tobytes()
     return (columns.around_means(slice(index, index + 1)) + 0.0).tobytes()
+
+
+@dataclass
+class Selection:
+    """What a method returns of the columns it was given.
+
+    ``order`` has all of them, best first; ``count`` is the number that the method itself would
+    keep, ``scaling`` the weight it gives to each column; ``history`` has one entry a round.
+    """
+
+    order: np.ndarray
+    count: int
+    scaling: np.ndarray
+    n_iter: int = 0
+    history: History = field(default_factory=History)
+    warning: str | None = None
+
+    def record(self, **values: float) -> None:
+        """Add a round to the history."""
+        self.n_iter += 1
+        self.history.record(**values)
+
+
+def descending(keys: np.ndarray) -> np.ndarray:
+    """Order by the last key, largest first; of equals by the one before, and so on."""
+    order = np.argsort(-keys[-1], kind="stable")
+    if len(order) > 1 and (np.diff(keys[-1][order]) == 0).any():
+        return np.lexsort(-keys)
+    return order

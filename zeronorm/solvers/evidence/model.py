@@ -20,12 +20,11 @@ does to the determinant. With R the gradient is that of L itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.linalg import qr
 
 from zeronorm.solvers.design import blocks, column_sizes
+from zeronorm.solvers.evidence.likelihoods import Gaussian, Likelihood
 
 #: A function with no more than this left of its squared size is a combination of others: of the
 #: sixteen digits of a double, the difference that this is computed by has six left.
@@ -43,77 +42,13 @@ MODE_STEPS, HALVINGS = 100, 0.5 ** np.arange(40)
 SAMPLE_ROWS = 300
 
 
-@dataclass
-class Derivatives:
-    """A log-likelihood at some scores, with its derivatives row by row.
-
-    ``score_gradient`` is the first derivative, ``curvature`` minus the second, ``slope`` the
-    derivative of the curvature.
-    """
-
-    value: float
-    score_gradient: np.ndarray
-    curvature: np.ndarray
-    slope: np.ndarray
-
-
-class Logistic:
-    """Labels -1 and +1 with odds exp(f); ``cost`` counts how often each row was seen.
-
-    ``largest_variance`` is that of the part one basis function may have in the scores. A prior
-    standard deviation of 100 makes log odds of any size; beyond, where classes can be separated,
-    (1) hardly changes, and the posterior is not normal any more.
-    """
-
-    largest_variance = 1e4
-    is_normal = False
-
-    def __init__(self, target: np.ndarray, cost: np.ndarray) -> None:
-        self.target, self.cost = target, cost
-
-    def derivatives(self, scores: np.ndarray) -> Derivatives:
-        """Value and derivatives at these scores."""
-        margin = self.target * scores
-        small = np.exp(-np.abs(margin))
-        value = float(self.cost @ (np.minimum(margin, 0.0) - np.log1p(small)))
-        rare = small / (1.0 + small)  # the smaller of both probabilities, exact if tiny
-        wrong = np.where(margin > 0, rare, 1.0 - rare)
-        curvature = self.cost * rare * (1.0 - rare)
-        slope = self.target * curvature * (2.0 * wrong - 1.0)
-        return Derivatives(value, self.target * self.cost * wrong, curvature, slope)
-
-
-class Gaussian:
-    """Numbers with normal noise of variance ``noise``; ``cost`` counts how often a row was seen.
-
-    The posterior is normal, so that Laplace's approximation is exact. Targets are in units of their
-    spread, in which no function needs a larger part than a hundred.
-    """
-
-    largest_variance = 1e4
-    is_normal = True
-
-    def __init__(self, target: np.ndarray, cost: np.ndarray, noise: float) -> None:
-        self.target, self.cost, self.noise = target, cost, noise
-
-    def derivatives(self, scores: np.ndarray) -> Derivatives:
-        """Value and derivatives at these scores."""
-        residual, precision = self.target - scores, self.cost / self.noise
-        constant = 0.5 * float(self.cost.sum()) * np.log(2.0 * np.pi * self.noise)
-        value = -0.5 * float(precision @ np.square(residual)) - constant
-        return Derivatives(value, precision * residual, precision, np.zeros_like(residual))
-
-
-#: What rows may say.
-Likelihood = Logistic | Gaussian
-
-
 class Basis:
     """All basis functions at all rows: the columns of a matrix, and a one.
 
     Columns are taken in units of their standard deviation over the rows. That changes no model,
     as each function has its own variance; it gives limits a meaning. The scaled matrix is formed
-    only where squares would overflow. ``is_live`` tells which functions are not constant.
+    only where squares would overflow. ``is_live`` tells which functions are not constant,
+    ``own_squares`` are the sums of their squares, weighted as given.
     """
 
     def __init__(self, values: np.ndarray, weight: np.ndarray) -> None:
@@ -127,6 +62,7 @@ class Basis:
         self.is_live = np.append(deviation > np.sqrt(IN_SPAN) * size, True)
         deviation = np.where(self.is_live[:-1], deviation, np.inf)
         self.scale = 1.0 / deviation
+        self.own_squares = np.append(self._own_squares * self.scale**2, weight.sum())
         self.unit = np.append(deviation * (largest / np.where(size > 0, size, 1.0)), 1.0)
         self._flatness = np.append(np.where(self.is_live[:-1], deviation / size, 0.0), 1.0)
 
@@ -135,6 +71,7 @@ class Basis:
         share = weight / weight.sum()
         mean = share @ self.values
         square = self._sum_of_squares(share)
+        self._own_squares = weight.sum() * square
         variance = square - np.square(mean)
         # Where little is left, the difference is not exact enough.
         again = np.flatnonzero(variance < 1e-4 * square)
@@ -196,6 +133,11 @@ class Basis:
         return order[np.unique(np.searchsorted(reached, steps))]
 
 
+def quality_of(Q: np.ndarray, R: np.ndarray | None) -> np.ndarray:
+    """Return Q² - QR of (2); without R, where the curvature is the same for all scores."""
+    return np.square(Q) if R is None else Q * (Q - R)
+
+
 class Posterior:
     """Normal approximation of the posterior of the weights, with its log evidence L.
 
@@ -221,26 +163,30 @@ class Posterior:
         variance: np.ndarray,
         start: np.ndarray | None = None,
     ) -> None:
+        self.likelihood = likelihood
         self.indices, self.columns, self.variance = indices, columns, variance
         self.root = np.sqrt(variance)
         self.design = columns * self.root
         self.whitened = np.zeros(len(indices)) if start is None else start / self.root
-        find = self._solve_mode if likelihood.is_normal else self._find_mode
-        self.evidence = find(likelihood)
+        if isinstance(likelihood, Gaussian):
+            self.evidence = self._solve_mode(likelihood)
+        else:
+            self.evidence = self._find_mode(likelihood)
 
-    def _solve_mode(self, likelihood: Likelihood) -> float:
+    def _solve_mode(self, likelihood: Gaussian) -> float:
         """Solve for the mode of a normal posterior, and once more for what rounding left."""
-        self.whitened = np.zeros(len(self.indices))
-        here = likelihood.derivatives(np.zeros(len(self.design)))
-        weighted = self.design * np.sqrt(here.curvature)[:, None]
+        weighted = self.design * likelihood.root[:, None]
         self.gram = weighted.T @ weighted
-        factor = np.linalg.cholesky(self.gram + np.eye(len(self.indices)))
+        system = self.gram.copy()
+        system.flat[:: len(system) + 1] += 1.0
+        factor = np.linalg.cholesky(system)
         self.inverse_factor = np.linalg.inv(factor)
-        for _ in range(2):
-            gradient = here.score_gradient @ self.design - self.whitened
-            self.whitened = self.whitened + self.inverse_factor.T @ (self.inverse_factor @ gradient)
-            here = likelihood.derivatives(self.design @ self.whitened)
-        self.at_mode = here
+        gradient = (likelihood.root * likelihood.target) @ weighted
+        self.whitened = self.inverse_factor.T @ (self.inverse_factor @ gradient)
+        here = likelihood.derivatives(self.design @ self.whitened)
+        gradient = here.score_gradient @ self.design - self.whitened
+        self.whitened += self.inverse_factor.T @ (self.inverse_factor @ gradient)
+        here = self.at_mode = likelihood.derivatives(self.design @ self.whitened)
         value = here.value - 0.5 * float(self.whitened @ self.whitened)
         return value - float(np.log(factor.diagonal()).sum())
 
@@ -290,18 +236,37 @@ class Posterior:
         There Q is the mode itself and S = G (I + G)^-1, whose diagonal tells how well each
         weight is determined (γ of Tipping 2001, (17)); ``gradient`` is with respect to log v.
         """
-        inverse = self.inverse_factor.T @ self.inverse_factor
+        inverse = self.inverse = self.inverse_factor.T @ self.inverse_factor
         sparsity = self.gram @ inverse
         self.sparsity = 0.5 * (sparsity + sparsity.T)
         self.undetermined = inverse.diagonal()
-        spread = np.square(self.design @ self.inverse_factor.T).sum(axis=1)
-        self.shift = self.at_mode.slope * spread
-        self.drag = inverse @ (self.shift @ self.design)
-        quality = self.whitened * (self.whitened - self.drag)
-        self.gradient = 0.5 * (quality - self.sparsity.diagonal())
+        self.shift: np.ndarray | None = None
+        self.drag: np.ndarray | None = None
+        if self.at_mode.slope is not None:
+            spread = np.square(self.design @ self.inverse_factor.T).sum(axis=1)
+            self.shift = self.at_mode.slope * spread
+            self.drag = inverse @ (self.shift @ self.design)
+        self.quality = quality_of(self.whitened, self.drag)
+        self.gradient = 0.5 * (self.quality - self.sparsity.diagonal())
 
     def hessian(self) -> np.ndarray:
         """Second derivatives of -L with respect to log v, for fixed B."""
         hessian = self.sparsity * (np.outer(self.whitened, self.whitened) - 0.5 * self.sparsity)
         hessian.flat[:: len(hessian) + 1] -= self.gradient
         return hessian
+
+    def noise_derivatives(self) -> tuple[float, np.ndarray, float]:
+        """Return ∂L/∂log σ², its derivatives by all log v, and that by log σ² (normal noise).
+
+        With weighted residuals r the first is ½ (r'r - n + Σ γ). By C = I + ZZ', Z the weighted
+        design, it is ½ y'C⁻²y - ½ tr C⁻¹ in units of the noise, from which the others follow with
+        C⁻¹Z = Z A, A = (I + G)⁻¹.
+        """
+        u, rows = self.whitened, self.at_mode
+        misfit = float(np.square(rows.score_gradient) @ (1.0 / rows.curvature))
+        first = 0.5 * (misfit - self.likelihood.cost.sum() + self.sparsity.trace())
+        along = self.inverse @ u
+        once, twice = self.inverse.diagonal(), np.square(self.inverse).sum(axis=0)
+        mixed = 0.5 * (once - twice) - u * along
+        second = u @ along - 0.5 * (misfit + (once - twice).sum())
+        return float(first), mixed, float(second)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from zeronorm.solvers.evidence.model import IN_SPAN, Basis, Posterior
+from zeronorm.solvers.evidence.model import IN_SPAN, Basis, Posterior, quality_of
 
 #: Most moves of a round, and the share of the best one's gain that each must have: B changes with
 #: every move, and what is expected for fixed B soon does not hold any more.
@@ -70,7 +70,7 @@ class Neighbourhood:
         self.weights = np.append(at.weights, np.zeros(len(front)))
         self.variance = np.append(at.variance, np.zeros(len(front)))
         self.Q = np.append(at.whitened / at.root, Q)
-        self.R = np.append(at.drag / at.root, R)
+        self.R = None if R is None else np.append(at.drag / at.root, R)
         self.S = np.empty((len(self.indices), len(self.indices)))
         self.S[:n_terms, :n_terms] = at.sparsity / at.root / at.root[:, None]
         cross = (at.inverse_factor.T @ explained) / at.root[:, None]
@@ -102,7 +102,8 @@ class Neighbourhood:
         banned : pairs
             Moves that are not allowed.
         """
-        S, Q, R, variance = self.S.copy(), self.Q.copy(), self.R.copy(), self.variance.copy()
+        S, Q, variance = self.S.copy(), self.Q.copy(), self.variance.copy()
+        R = None if self.R is None else self.R.copy()
         found: list[Move] = []
         for _ in range(most if len(variance) else 0):
             gain, best, out = _gains(S, Q, R, variance, self.largest, exchange)
@@ -118,8 +119,9 @@ class Neighbourhood:
                 row = S[place].copy()
                 rate = change / (1.0 + change * row[place])
                 Q -= (Q[place] * rate) * row
-                R -= (R[place] * rate) * row
-                S -= np.outer(row, rate * row)
+                if R is not None:
+                    R -= (R[place] * rate) * row
+                S -= row[:, None] * (rate * row)
                 variance[place] = new
             found.append(Move((j, k), most_gained, variance.copy(), variance * Q))
         return found
@@ -127,45 +129,56 @@ class Neighbourhood:
 
 def _foremost(
     basis: Basis, at: Posterior, count: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]:
     """Look at all functions outside: indices, Q, R and explained parts of the foremost."""
+    if not count:
+        none, n_terms = np.empty(0), len(at.indices)
+        R = None if at.drag is None else none
+        return np.empty(0, dtype=np.intp), none, R, np.empty((n_terms, 0))
     weighted = at.design * at.at_mode.curvature[:, None]
-    drift = at.shift - weighted @ at.drag
-    products = basis.adjoint(np.vstack([at.at_mode.score_gradient, drift, weighted.T]))
-    explained = at.inverse_factor @ products[2:]
-    raw = basis.squares(at.at_mode.curvature)
+    rows = [at.at_mode.score_gradient]
+    if at.drag is not None:
+        rows.append(at.shift - weighted @ at.drag)
+    products = basis.adjoint(np.vstack([*rows, weighted.T]))
+    explained = at.inverse_factor @ products[len(rows) :]
+    if at.drag is None:
+        raw = at.likelihood.unit_curvature * basis.own_squares
+    else:
+        raw = basis.squares(at.at_mode.curvature)
     S = raw - np.einsum("ij,ij->j", explained, explained)
     usable = basis.is_live & (S > IN_SPAN * raw)
     usable[at.indices] = False
     outside = np.flatnonzero(usable)
-    S, (Q, R), explained = S[outside], products[:2, outside], explained[:, outside]
+    S, explained, Q = S[outside], explained[:, outside], products[0, outside]
+    R = None if at.drag is None else products[1, outside]
     gain = _gain_outside(at, S, Q, R, at.inverse_factor.T @ explained)
     front = np.argsort(-gain, kind="stable")[:count]
     front = front[gain[front] > 0]
-    return outside[front], Q[front], R[front], explained[:, front]
+    return outside[front], Q[front], None if R is None else R[front], explained[:, front]
 
 
 def _gain_outside(
-    at: Posterior, S: np.ndarray, Q: np.ndarray, R: np.ndarray, cross: np.ndarray
+    at: Posterior, S: np.ndarray, Q: np.ndarray, R: np.ndarray | None, cross: np.ndarray
 ) -> np.ndarray:
     """Gain of adding each function outside, or of its taking the place of one in the model."""
-    gain = gain_of_adding(Q * (Q - R), S)
+    gain = gain_of_adding(quality_of(Q, R), S)
     free = at.undetermined > DETERMINED
     if not free.any():
         return gain
     cross, left = cross[free], at.undetermined[free][:, None]
-    u, drag = at.whitened[free][:, None], at.drag[free][:, None]
     share = cross / left
-    Q, R = Q + u * share, R + drag * share
-    instead = gain_of_adding(Q * (Q - R), S + cross * share)
-    instead -= 0.5 * (u * (u - drag) / left + np.log(left))
+    Q = Q + at.whitened[free][:, None] * share
+    if R is not None and at.drag is not None:
+        R = R + at.drag[free][:, None] * share
+    instead = gain_of_adding(quality_of(Q, R), S + cross * share)
+    instead -= gain_of(1.0, left, at.quality[free][:, None])
     return np.maximum(gain, instead.max(axis=0))
 
 
 def _gains(
     S: np.ndarray,
     Q: np.ndarray,
-    R: np.ndarray,
+    R: np.ndarray | None,
     variance: np.ndarray,
     largest: np.ndarray,
     exchange: bool,
@@ -175,25 +188,35 @@ def _gains(
     left = 1.0 - variance * size
     free = np.flatnonzero((variance > 0) & (left > DETERMINED) & exchange)
     share = S[free] * (variance[free] / left[free])[:, None]
-    # S, Q and R without the function of the line.
-    S = np.vstack([size, size + S[free] * share])
-    Q = np.vstack([Q, Q + Q[free][:, None] * share])
-    R = np.vstack([R, R + R[free][:, None] * share])
-    quality = Q * (Q - R)
-    lost = gain_of(variance[free], left[free], quality[0, free])
+    lost = gain_of(variance[free], left[free], quality_of(Q, R)[free])
+    # S, Q and R without the function of the line; the first line has them as they are.
+    size, Q = _with_lines(size, S[free] * share), _with_lines(Q, Q[free][:, None] * share)
+    if R is not None:
+        R = _with_lines(R, R[free][:, None] * share)
+    quality = quality_of(Q, R)
     # ... and without that of the column, (23): all is then known for any variance of it.
-    left = 1.0 - variance * S
-    sound = (left > DETERMINED) & (S > 0)
-    left, S = np.where(sound, left, 1.0), np.where(sound, S, 1.0)
-    alone, without = S / left, quality / (left * left)
+    left = 1.0 - variance * size
+    sound = (left > DETERMINED) & (size > 0)
+    if not sound.all():
+        left, size = np.where(sound, left, 1.0), np.where(sound, size, 1.0)
+    alone, without = size / left, quality / (left * left)
     best = np.minimum(np.maximum(without / alone - 1.0, 0.0) / alone, largest)  # (20)
     grown = 1.0 + best * alone
-    gain = 0.5 * (best * without / grown - np.log(grown))  # (18)
-    gain -= gain_of(variance, left, quality)
+    # (18), less what the function of the column adds as it is.
+    gain = best * without / grown - variance * quality / left - np.log(grown * left)
+    gain *= 0.5
     gain[1:] -= lost[:, None]
     gain[~sound] = 0.0
     gain[1 + np.arange(len(free)), free] = 0.0  # a function does not take its own place
     return gain, best, np.append(-1, free)
+
+
+def _with_lines(first: np.ndarray, changes: np.ndarray) -> np.ndarray:
+    """Return a line, and under it this line with each of the changes."""
+    table = np.empty((len(changes) + 1, len(first)))
+    table[0] = first
+    np.add(first, changes, out=table[1:])
+    return table
 
 
 def gain_of(variance: np.ndarray | float, left: np.ndarray, quality: np.ndarray) -> np.ndarray:

@@ -23,7 +23,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from zeronorm.solvers.evidence.model import Basis, Likelihood, Posterior
+from zeronorm.solvers.evidence.likelihoods import Gaussian, Likelihood
+from zeronorm.solvers.evidence.model import Basis, Posterior
 from zeronorm.solvers.evidence.moves import MOVES, Move, Neighbourhood, gain_of
 
 # Where a comment below compares, it is on 27 problems of 120 to 150 rows (those of tests/golden at
@@ -82,6 +83,7 @@ class SparseBayes:
     gain: float
     is_converged: bool
     history: dict[str, list[float]]
+    posterior: Posterior
 
 
 def maximise_evidence(
@@ -89,7 +91,6 @@ def maximise_evidence(
     likelihood: Likelihood,
     tolerance: float = 1e-3,
     max_rounds: int = 500,
-    start: SparseBayes | None = None,
 ) -> SparseBayes:
     """Search for the prior variances of largest marginal likelihood.
 
@@ -103,12 +104,9 @@ def maximise_evidence(
         Stop when no change promises to raise L by more than this.
     max_rounds : int
         Most rounds.
-    start : SparseBayes, optional
-        A model of a similar likelihood to begin with.
     """
-    search = _Search(basis, likelihood, tolerance, max_rounds, start=start)
-    if start is None:
-        search.thin_out()
+    search = _Search(basis, likelihood, tolerance, max_rounds)
+    search.thin_out()
     while search.is_going and search.move():
         if search.is_crowded:
             search = _Search(basis, likelihood, tolerance, max_rounds, widening=WIDENING)
@@ -120,13 +118,23 @@ class _NewtonStep:
     """Newton's step of log v by the Hessian made definite, and shorter ones.
 
     A variance that is the largest allowed and would grow stays. ``learned`` is added to the
-    Hessian for fixed B; ``gain`` is that in L which the longest step promises.
+    Hessian for fixed B; ``gain`` is that in L which the longest step promises. Noise that is
+    learned is the last variable.
     """
 
     def __init__(self, at: Posterior, learned: np.ndarray | float, largest: np.ndarray) -> None:
         stays = (at.variance >= largest) & (at.gradient > 0)
-        hessian, gradient = at.hessian() + learned, np.where(stays, 0.0, at.gradient)
-        hessian[stays], hessian[:, stays] = 0.0, 0.0
+        hessian, gradient = at.hessian() + learned, at.gradient
+        if isinstance(at.likelihood, Gaussian) and at.likelihood.is_learned:
+            first, mixed, second = at.noise_derivatives()
+            inner, hessian = hessian, np.empty((len(mixed) + 1, len(mixed) + 1))
+            hessian[:-1, :-1], hessian[-1, -1] = inner, -second
+            hessian[-1, :-1] = hessian[:-1, -1] = -mixed
+            gradient = np.append(gradient, first)
+            stays = np.append(stays, at.likelihood.is_least and first < 0)
+        if stays.any():
+            gradient = np.where(stays, 0.0, gradient)
+            hessian[stays], hessian[:, stays] = 0.0, 0.0
         values, self.vectors = np.linalg.eigh(hessian)
         self.curvature = np.maximum(np.abs(values), LEAST_CURVATURE)
         self.along = gradient @ self.vectors
@@ -155,23 +163,14 @@ class _Search:
         tolerance: float,
         max_rounds: int,
         widening: float = 1.0,
-        start: SparseBayes | None = None,
     ) -> None:
-        self.basis, self.likelihood, self.widening = basis, likelihood, widening
+        self.basis, self.widening = basis, widening
         self.tolerance, self.max_rounds = tolerance, max_rounds
         self.gain = np.inf
         self.history: dict[str, list[float]] = {"terms": [], "objective": []}
-        curvature = likelihood.derivatives(np.zeros(len(basis.values))).curvature
-        room = LARGEST_EIGENVALUE / np.maximum(basis.squares(curvature), 1.0)
-        # Only rounding limits the constant, which may have to make up for means of all others.
-        limit = widening * likelihood.largest_variance
-        self.largest = np.append(np.minimum(limit, room[:-1]), room[-1])
-        if start is None:
-            indices = basis.spanning(curvature, FIRST_TERMS)
-            variance = np.minimum(1.0, self.largest[indices])
-        else:
-            indices = start.indices
-            variance = np.minimum(start.variance * basis.unit[indices] ** 2, self.largest[indices])
+        self._set_likelihood(likelihood)
+        indices = basis.spanning(likelihood.unit_curvature * likelihood.cost, FIRST_TERMS)
+        variance = np.minimum(1.0, self.largest[indices])
         self._accept(Posterior(likelihood, indices, basis.columns(indices), variance))
 
     @property
@@ -187,6 +186,15 @@ class _Search:
         """
         at_limit = self.at.variance >= 0.99 * self.largest[self.at.indices]
         return self.widening == 1.0 and int(at_limit.sum()) > CROWD
+
+    def _set_likelihood(self, likelihood: Likelihood) -> None:
+        """Take a likelihood, and set the largest variances of all functions by it."""
+        squares = likelihood.unit_curvature * self.basis.own_squares
+        largest = LARGEST_EIGENVALUE / np.maximum(squares, 1.0)
+        # Only rounding limits the constant, which may have to make up for means of all others.
+        limit = self.widening * likelihood.largest_variance
+        largest[:-1] = np.minimum(limit, largest[:-1])
+        self.likelihood, self.largest = likelihood, largest
 
     def _accept(self, new: Posterior) -> None:
         new.differentiate()
@@ -204,8 +212,10 @@ class _Search:
     ) -> bool:
         """Take another model if its evidence is larger."""
         kept = variance > 0
-        functions = indices[kept], columns[:, kept], variance[kept]
-        new = Posterior(self.likelihood, *functions, start[kept])
+        if not kept.all():
+            indices, columns = indices[kept], columns[:, kept]
+            variance, start = variance[kept], start[kept]
+        new = Posterior(self.likelihood, indices, columns, variance, start)
         # Also false if it is not a number.
         is_better = bool(new.evidence > self.at.evidence - slack)
         if is_better:
@@ -224,14 +234,20 @@ class _Search:
     def _contributions(self) -> np.ndarray:
         """Return what each function adds to L beside all others, for fixed B."""
         at = self.at
-        return gain_of(1.0, at.undetermined, at.whitened * (at.whitened - at.drag))
+        return gain_of(1.0, at.undetermined, at.quality)
 
     def _take(self, change: np.ndarray) -> bool:
         """Change the logarithms of all variances by so much, if that raises the evidence."""
-        at = self.at
-        variance = np.maximum(at.variance * np.exp(change), 1.0 / LARGEST_EIGENVALUE)
+        at, before, factors = self.at, self.likelihood, np.exp(change)
+        if isinstance(before, Gaussian) and before.is_learned:
+            self._set_likelihood(before.with_noise(before.noise * factors[-1]))
+            factors = factors[:-1]
+        variance = np.maximum(at.variance * factors, 1.0 / LARGEST_EIGENVALUE)
         variance = np.minimum(variance, self.largest[at.indices])
-        return self._try(at.indices, at.columns, variance, at.weights)
+        is_taken = self._try(at.indices, at.columns, variance, at.weights)
+        if not is_taken and self.likelihood is not before:
+            self._set_likelihood(before)
+        return is_taken
 
     def _settle(self, target: float, most: int) -> float:
         """Newton steps until the next one promises less than ``target``; returns its gain.
@@ -245,6 +261,8 @@ class _Search:
             gain, before = step.gain, self.at
             if gain <= target or not self.is_going or not any(map(self._take, step.all())):
                 break
+            if isinstance(self.likelihood, Gaussian):
+                continue  # B does not move
             taken = np.log(self.at.variance / before.variance)
             rest = before.gradient - self.at.gradient - (self.at.hessian() + learned) @ taken
             along = float(rest @ taken)
@@ -273,11 +291,16 @@ class _Search:
         Then try to lose those of least use, one by one: for fixed B they may seem to be of some.
         """
         at = self.at
-        idle = (self._contributions() <= self.tolerance) & (at.gradient < 0)
+        slack = 1e-12 * abs(at.evidence)  # equal up to rounding will do
+        # What a function adds is exact where B is the same for all scores.
+        is_exact = isinstance(self.likelihood, Gaussian)
+        limit = slack if is_exact else self.tolerance
+        idle = (self._contributions() <= limit) & (at.gradient < 0)
         if idle.any() and self.is_going:
             variance = np.where(idle, 0.0, at.variance)
-            slack = 1e-12 * abs(at.evidence)  # equal up to rounding will do
             self._try(at.indices, at.columns, variance, at.weights, slack)
+        if is_exact:
+            return
         at = self.at
         for place in np.argsort(self._contributions(), kind="stable")[:LOSSES]:
             variance = np.where(np.arange(len(at.variance)) == place, 0.0, at.variance)
@@ -324,4 +347,4 @@ class _Search:
         gain = max(self.gain, rounding) if rounding > self.tolerance else self.gain
         unit, is_converged = self.basis.unit[at.indices], gain <= self.tolerance
         solution = at.indices, at.weights / unit, at.variance / unit**2
-        return SparseBayes(*solution, gain, is_converged, self.history)
+        return SparseBayes(*solution, gain, is_converged, self.history, at)

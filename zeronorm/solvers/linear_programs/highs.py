@@ -174,16 +174,12 @@ def add_rows(
     model: highspy.Highs, rows: np.ndarray, indices: np.ndarray, lower: Any, upper: Any
 ) -> None:
     """Add constraints ``lower <= rows @ variables[indices] <= upper``."""
-    count, width = rows.shape
-    starts = np.arange(0, count * width, width)
-    _add_entries(model, starts, indices, rows, np.full(count, lower), np.full(count, upper))
+    _add_entries(model, np.arange(0, rows.size, rows.shape[1]), indices, rows, lower, upper)
 
 
 def add_sparse_rows(model: highspy.Highs, rows: sparse.csr_array, lower: Any, upper: Any) -> None:
     """Add constraints ``lower <= rows @ variables <= upper``."""
-    count = rows.shape[0]
-    bounds = np.full(count, lower), np.full(count, upper)
-    _add_entries(model, rows.indptr[:-1], rows.indices, rows.data, *bounds)
+    _add_entries(model, rows.indptr[:-1], rows.indices, rows.data, lower, upper)
 
 
 def _add_entries(
@@ -191,13 +187,13 @@ def _add_entries(
     starts: np.ndarray,
     indices: np.ndarray,
     values: np.ndarray,
-    lower: np.ndarray,
-    upper: np.ndarray,
+    lower: Any,
+    upper: Any,
 ) -> None:
     status = model.addRows(
-        len(lower),
-        lower,
-        upper,
+        len(starts),
+        np.full(len(starts), lower),
+        np.full(len(starts), upper),
         values.size,
         starts.astype(np.int32),
         np.ascontiguousarray(indices, dtype=np.int32).ravel(),

@@ -32,13 +32,7 @@ import numpy as np
 
 from zeronorm.solvers.design import column_sizes
 from zeronorm.solvers.intercept import balanced, central_intercept
-from zeronorm.solvers.linear_programs.highs import (
-    LinearProgramError,
-    add_columns,
-    add_rows,
-    new_model,
-    run,
-)
+from zeronorm.solvers.linear_programs import highs
 from zeronorm.solvers.losses import Hinge
 from zeronorm.solvers.reweighting.loop import Round
 from zeronorm.solvers.solution import Solution
@@ -89,7 +83,7 @@ def solve_one_norm(
         program = HingeLP(values, target, cost, unit=unit, box=box, margin=margin)
         try:
             coef, intercept = program.minimise(limits)
-        except LinearProgramError:
+        except highs.LinearProgramError:
             if best is not None:
                 break
             if not others:
@@ -193,14 +187,9 @@ class HingeLP:
         self.entered = np.empty(0)
         self.dual = np.zeros(len(cost))
         self.iterations = 0
-        self.model = new_model()
-        add_columns(self.model, -margin * np.ones(len(cost)), 0.0, cost / self.unit)
-        add_rows(self.model, target[None, :], np.arange(len(cost)), 0.0, 0.0)
-
-    @property
-    def n_columns(self) -> int:
-        """Number of terms that are left."""
-        return self.values.shape[1]
+        self.model = highs.new_model()
+        highs.add_columns(self.model, -margin * np.ones(len(cost)), 0.0, cost / self.unit)
+        highs.add_rows(self.model, target[None, :], np.arange(len(cost)), 0.0, 0.0)
 
     def keep(self, columns: np.ndarray) -> None:
         """Forget the other terms."""
@@ -246,7 +235,7 @@ class HingeLP:
 
     def _run(self) -> bool:
         """Solve with the working constraints; False if the iterations were used up."""
-        is_optimal = run(self.model)
+        is_optimal = highs.run(self.model)
         self.iterations += self.model.getInfo().simplex_iteration_count
         beta = np.array(self.model.getSolution().col_value)[: len(self.dual)]
         self.dual = np.clip(self.unit * beta, 0.0, self.hinge.cost)
@@ -270,13 +259,13 @@ class HingeLP:
         rows /= limits[terms, None]
         indices = np.broadcast_to(np.arange(len(self.dual)), rows.shape)
         if self.box is None:
-            add_rows(self.model, rows, indices, -1.0, 1.0)
+            highs.add_rows(self.model, rows, indices, -1.0, 1.0)
         else:
             # rows @ variables - t <= 1, with a price for the elastic t >= 0.
             elastic = self.model.getNumCol() + np.arange(len(terms))
-            add_columns(self.model, (self.box.caps * limits)[terms] / self.unit, 0.0, np.inf)
+            highs.add_columns(self.model, (self.box.caps * limits)[terms] / self.unit, 0.0, np.inf)
             rows = np.column_stack([rows * self.box.signs[terms, None], -np.ones(len(terms))])
-            add_rows(self.model, rows, np.column_stack([indices, elastic]), -np.inf, 1.0)
+            highs.add_rows(self.model, rows, np.column_stack([indices, elastic]), -np.inf, 1.0)
         self.working = np.concatenate([self.working, terms])
         self.entered = np.concatenate([self.entered, limits[terms]])
 
@@ -320,16 +309,16 @@ def solve_largest_coefficient(values: np.ndarray, target: np.ndarray, cost: np.n
     price = n * m if n * m * size * unit <= 1.0 else 1.0 / (size * unit)
     # Variables u = alpha + t (m), t, b, slack (n); rows: hinge (n), 2t - u >= 0 (m). With alpha
     # itself, which is free, the dual simplex method takes a hundred times as long.
-    model = new_model()
+    model = highs.new_model()
     costs = np.concatenate([np.zeros(m), [price, 0.0], cost / unit])
-    add_columns(model, costs, np.where(np.arange(m + 2 + n) == m + 1, -np.inf, 0.0), np.inf)
+    highs.add_columns(model, costs, np.where(np.arange(m + 2 + n) == m + 1, -np.inf, 0.0), np.inf)
     scaled = values * (target / size)[:, None]
     hinge = np.column_stack([scaled, -scaled.sum(axis=1), target, np.ones(n)])
     indices = np.column_stack([np.tile(np.r_[0 : m + 2], (n, 1)), m + 2 + np.arange(n)])
-    add_rows(model, hinge, indices, 1.0, np.inf)
+    highs.add_rows(model, hinge, indices, 1.0, np.inf)
     terms = np.column_stack([np.arange(m), np.full(m, m)])
-    add_rows(model, np.tile([-1.0, 2.0], (m, 1)), terms, 0.0, np.inf)
-    run(model)
+    highs.add_rows(model, np.tile([-1.0, 2.0], (m, 1)), terms, 0.0, np.inf)
+    highs.run(model)
     solution = model.getSolution()
     point = np.array(solution.col_value)
     coef = (point[:m] - point[m]) / size

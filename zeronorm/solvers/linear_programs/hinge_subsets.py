@@ -35,13 +35,7 @@ import numpy as np
 from zeronorm.solvers.cross_entropy.scores import Scores
 from zeronorm.solvers.design import column_sizes
 from zeronorm.solvers.intercept import balanced, central_intercept
-from zeronorm.solvers.linear_programs.highs import (
-    LinearProgramError,
-    add_columns,
-    add_rows,
-    new_model,
-    run,
-)
+from zeronorm.solvers.linear_programs import highs
 from zeronorm.solvers.linear_programs.hinge_lp import Box, solve_one_norm
 from zeronorm.solvers.losses import Hinge
 
@@ -170,7 +164,7 @@ class HingeSubsets:
         """
         try:
             solution = self._certified(vector, *self._penalised(vector))
-        except LinearProgramError:
+        except highs.LinearProgramError:
             solution = None
         if solution is None or solution[-1] > CHANGE:
             alpha, _, beta = _over_outputs(_programs(self)[0], vector[None, :])
@@ -240,18 +234,18 @@ class _SubsetProgram:
         self.signs = np.ones(m) if problem.signs is None else problem.signs[:, output]
         self.sides = 2 if problem.signs is None else 1
         self.elastic = np.arange(n, n + self.sides * m, dtype=np.int32)
-        self.model = new_model()
+        self.model = highs.new_model()
         self.model.setOptionValue("simplex_scale_strategy", 0)  # the columns are scaled already
         costs = np.concatenate([-hinge.margin * np.ones(n), np.tile(self.caps, self.sides)])
         most = np.concatenate([cost / self.unit, np.full(self.sides * m, np.inf)])
-        add_columns(self.model, costs, 0.0, most)
-        add_rows(self.model, target[None, :], np.arange(n), 0.0, 0.0)
+        highs.add_columns(self.model, costs, 0.0, most)
+        highs.add_rows(self.model, target[None, :], np.arange(n), 0.0, 0.0)
         columns = problem.values.T * target * self.signs[:, None]
         rows = np.column_stack([columns, -np.ones(m), np.ones(m)][: 1 + self.sides])
         elastic = self.elastic.reshape(self.sides, m)
         indices = np.column_stack([np.tile(np.arange(n), (m, 1)), *elastic])
-        add_rows(self.model, rows, indices, -limits if self.sides == 2 else -np.inf, limits)
-        run(self.model)
+        highs.add_rows(self.model, rows, indices, -limits if self.sides == 2 else -np.inf, limits)
+        highs.run(self.model)
         self.basis = self.model.getBasis()
 
     def solve(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -265,7 +259,7 @@ class _SubsetProgram:
         values = np.empty((len(vectors), len(self.cost) + prices.shape[1]))
         for i, price in enumerate(prices):
             self.model.changeColsCost(len(price), self.elastic, price)
-            run(self.model)
+            highs.run(self.model)
             solution = self.model.getSolution()
             multipliers[i], values[i] = solution.row_dual, solution.col_value
         # HiGHS minimises minus the sum of the beta, hence the sign.

@@ -104,11 +104,6 @@ class MixtureWeights:
         self.weights /= self.weights.sum()
         self.is_cold = True
 
-    @property
-    def n_columns(self) -> int:
-        """Number of terms that are left."""
-        return len(self.weights)
-
     def keep(self, columns: np.ndarray) -> None:
         """Forget the other terms, whose weights are zero."""
         self.values = self.values[:, columns]

@@ -17,6 +17,6 @@ module                 loss, penalty                  who uses it
                        along a path of penalties
 ====================== ============================== ==============================================
 
-What they share: `descent` (the loop, and what a problem must say), `line_search` (how far a step
-goes), `ridge_descent` (the steps of `hinge_ridge` and `rounded_hinge`).
+What they share: `descent` (the loop, what a problem must say, and how far a step goes),
+`ridge_descent` (the steps of `hinge_ridge` and `rounded_hinge`).
 """

@@ -31,7 +31,7 @@ import numpy as np
 from zeronorm.solvers.design import Design
 from zeronorm.solvers.intercept import balanced, central_intercept
 from zeronorm.solvers.losses import Hinge
-from zeronorm.solvers.newton.line_search import has_fallen
+from zeronorm.solvers.newton.descent import has_fallen
 from zeronorm.solvers.newton.ridge_descent import RidgeDescent
 from zeronorm.solvers.solution import Solution
 

@@ -23,8 +23,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from zeronorm.solvers.design import Design, column_sizes
 from zeronorm.solvers.losses import Probit
-from zeronorm.solvers.newton.descent import NewtonDescent
-from zeronorm.solvers.newton.line_search import Line
+from zeronorm.solvers.newton.descent import Line, NewtonDescent
 from zeronorm.solvers.reweighting.loop import Round
 
 #: Most Newton steps of one weighted problem; it comes back with the gap it has.
@@ -59,11 +58,6 @@ class ProbitRidge:
         self.values, self.target, self.loss = values - self.means, target, loss
         self.column_sizes = column_sizes(self.values)
         self.coef, self.intercept = np.zeros(values.shape[1]), 0.0
-
-    @property
-    def n_columns(self) -> int:
-        """Number of terms that are left."""
-        return self.values.shape[1]
 
     def keep(self, columns: np.ndarray) -> None:
         """Forget the other terms."""
@@ -102,14 +96,6 @@ class _Descent(NewtonDescent):
     def arrive(self, point: np.ndarray, line: Line) -> None:
         """Move to the end of the search; with the best b there all derivatives are others."""
         self.move(point, line.go(self.length))
-
-    def quadratic(self, point: np.ndarray) -> float:
-        """Half the squared norm of the weights."""
-        return 0.5 * float(point[:-1] @ point[:-1])
-
-    def derivatives(self, step: np.ndarray, change: np.ndarray) -> tuple[float, float]:
-        """First and second derivative of the ridge along a step."""
-        return float(self.point[:-1] @ step[:-1]), float(step[:-1] @ step[:-1])
 
     def direction(self) -> tuple[np.ndarray, np.ndarray]:
         """Newton's step for v; b follows: its best value moves with v."""

@@ -35,15 +35,6 @@ class RidgeDescent(HingeDescent):
         self.penalised[-1] = 0.0
         super().__init__(design, hinge, loss, point)
 
-    def quadratic(self, point: np.ndarray) -> float:
-        """Half the squared norm of the weights."""
-        return 0.5 * float(point[:-1] @ point[:-1])
-
-    def derivatives(self, step: np.ndarray, change: np.ndarray) -> tuple[float, float]:
-        """First and second derivative of the ridge along a step."""
-        weights = step[:-1]
-        return float(self.point[:-1] @ weights), float(weights @ weights)
-
     def move(self, point: np.ndarray, slack: np.ndarray, *known: Any) -> None:
         """Go to a point with these slacks, and see which rows are free there."""
         super().move(point, slack, *known)

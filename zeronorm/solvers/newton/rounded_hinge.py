@@ -17,7 +17,7 @@ import numpy as np
 from zeronorm.solvers.design import Design
 from zeronorm.solvers.intercept import central_intercept
 from zeronorm.solvers.losses import Hinge
-from zeronorm.solvers.newton.line_search import Line, has_fallen
+from zeronorm.solvers.newton.descent import Line
 from zeronorm.solvers.newton.ridge_descent import RidgeDescent
 from zeronorm.solvers.solution import Solution
 
@@ -94,14 +94,7 @@ class _Rounded(RidgeDescent):
         """Go down the slope; the intercept is where it is best."""
         return np.append(-gradient[:-1], 0.0)
 
-    def centre(self) -> None:
+    def centre(self, width: float = WIDTH) -> None:
         """Move the intercept to the middle of its best values, where no row is on the bend."""
-        if self.is_free.any():
-            return
-        values = self.scores() - self.point[-1]
-        point = self.point.copy()
-        point[-1] = central_intercept(values, self.hinge, WIDTH)
-        before = self.point, self.slack, self.dual, self.value
-        self.move(point, self.hinge.slack(values + point[-1]))
-        if not has_fallen(self.value, before[3]):
-            self.move(*before[:3])
+        if not self.is_free.any():
+            super().centre(width)

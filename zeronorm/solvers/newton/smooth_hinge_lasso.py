@@ -27,12 +27,11 @@ from __future__ import annotations
 import numpy as np
 
 from zeronorm.solvers.design import Design
-from zeronorm.solvers.intercept import balanced, central_intercept
+from zeronorm.solvers.intercept import balanced
 from zeronorm.solvers.linear_programs.hinge_lp import HingeLP
 from zeronorm.solvers.losses import Hinge, Smoothed
-from zeronorm.solvers.newton.descent import HingeDescent
+from zeronorm.solvers.newton.descent import HingeDescent, Line
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
-from zeronorm.solvers.newton.line_search import Line, has_fallen
 from zeronorm.solvers.solution import History, Solution
 
 #: A step whose predicted gain is less than this, relatively, is rounding.
@@ -73,7 +72,7 @@ class SmoothHingeLasso:
             if len(history["gap"]) > max_steps or not state.newton_step():
                 break
             bounds.append(self._lower_bound(state.dual, penalty))
-        state.centre()
+        state.centre()  # an interval of best intercepts, rounded at its ends, keeps its middle
         coef = np.zeros(self.values.shape[1])
         coef[state.terms] = state.point[:-1]
         intercept, steps = float(state.point[-1]), len(history["gap"]) - 1
@@ -165,15 +164,3 @@ class _Descent(HingeDescent):
             point = self.point[np.append(is_left, True)]
             self.move(point, self.hinge.slack(self.design.apply(point)))
         return self.value < before
-
-    def centre(self) -> None:
-        """Move the intercept to the middle of its optimal values, where they are an interval.
-
-        Rounded at its ends, such an interval of the hinge keeps its middle.
-        """
-        before, values = (self.point, self.slack, self.dual, self.value), self.scores()
-        values -= self.point[-1]
-        middle = central_intercept(values, self.hinge)
-        self.move(np.append(self.point[:-1], middle), self.hinge.slack(values + middle))
-        if not has_fallen(self.value, before[3]):
-            self.move(*before[:3])

@@ -62,10 +62,6 @@ class WeightedProblem(Protocol):
 
     column_sizes: np.ndarray
 
-    @property
-    def n_columns(self) -> int:
-        """Number of terms that are left."""
-
     def solve(self, scale: np.ndarray, tolerance: float, *, steering: bool = False) -> Round:
         """Solve with the weights ``1 / scale`` to a relative gap of ``tolerance``.
 
@@ -108,10 +104,10 @@ class Penalty:
 
     def value(self, coef: np.ndarray) -> float:
         """Sum of the penalties."""
-        u, e = np.abs(coef) ** self.power, (self.stretch * self.floor) ** self.power
-        q = self.p / self.power
-        if q == 0:
-            return self.strength * float(np.log1p(u / e).sum() / self.power)
+        size, zero, q = np.abs(coef), self.stretch * self.floor, self.p / self.power
+        if q == 0:  # divided first: the squares of tiny coefficients are zero
+            return self.strength * float(np.log1p((size / zero) ** self.power).sum() / self.power)
+        u, e = size**self.power, zero**self.power
         return self.strength * float(((u + e) ** q - e**q).sum() / (self.power * q))
 
 
@@ -203,7 +199,7 @@ def reweight(
     """
     single = penalty.p == penalty.power
     annealing = Annealing(penalty) if anneal and not single else None
-    terms = np.arange(problem.n_columns)
+    terms = np.arange(len(problem.column_sizes))
     equal = np.ones(len(terms)) if single else equal_scale(problem, penalty.power)
     equal = equal / penalty.strength
     rough = tolerance if single else max(ROUGH, tolerance)
@@ -236,7 +232,7 @@ def reweight(
 def equal_scale(problem: WeightedProblem, power: int) -> np.ndarray:
     """Inverse weights, all equal, under which a solution does not depend on the kernel's scale."""
     unit = np.clip(problem.column_sizes.max(initial=0.0), 1e-100, 1e100)
-    return np.full(problem.n_columns, unit**-power)
+    return np.full(len(problem.column_sizes), unit**-power)
 
 
 def _floor(size: np.ndarray, column_sizes: np.ndarray) -> np.ndarray:

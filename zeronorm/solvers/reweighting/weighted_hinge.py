@@ -76,11 +76,6 @@ class HingeRidge:
         self.quadratic = quadratic
         self.coef, self.intercept, self.is_cold = np.zeros(values.shape[1]), 0.0, True
 
-    @property
-    def n_columns(self) -> int:
-        """Number of terms that are left."""
-        return len(self.columns)
-
     def keep(self, columns: np.ndarray) -> None:
         """Forget the other terms."""
         self.columns, self.coef = self.columns[columns], self.coef[columns]
@@ -96,7 +91,7 @@ class HingeRidge:
         A ``steering`` round may look at a sample of the rows; its gap is infinite, because it has
         no certificate.
         """
-        if not (steering and self.n_columns > SAMPLE_LEAST_COLUMNS):
+        if not (steering and len(self.columns) > SAMPLE_LEAST_COLUMNS):
             self.sample = None  # once all rows have counted, part of them would be a step back
         view = self.all_rows if self.sample is None else self.sample
         if view is self.all_rows and len(self.columns) < view.values.shape[1]:

@@ -1,4 +1,4 @@
-"""Fit time as a ratio to SVC.fit, in the same run, on the seven sets of Huang et al. (2010)."""
+"""Times of fit and prediction beside those of SVC, on the seven sets of Huang et al. (2010)."""
 
 import time
 
@@ -14,8 +14,8 @@ from benchmarks.methods import METHODS
 from benchmarks.ssvc_table import chosen_parameters
 from benchmarks.statistics import Figure
 from benchmarks.study import Study
-from benchmarks.text import figure_tables, markdown
-from benchmarks.timing import median_seconds
+from benchmarks.text import duration, figure_tables, markdown
+from benchmarks.timing import best_seconds, median_seconds
 from benchmarks.tuning import in_units
 from zeronorm import SparseLargeMarginClassifier, SparseSVC
 from zeronorm.model_selection import count_terms
@@ -28,10 +28,14 @@ are, the default. fastrvm, a C++ implementation, has the gamma of RVM; with so w
 no term at all on some sets, so both are also timed with the gamma of SVC. sklearn-rvm takes minutes
 a fit: one fit on one set, with RVM's gamma. "IRWLS choice" is the choice among 25 pairs
 (lam, gamma) and the fit, beside a GridSearchCV of SVC over 25 pairs and 5 folds; SparseSVC, too,
-chooses everything. SLMC has 10 terms and the C and gamma of SVC.
+chooses everything. SLMC has 10 terms and the C and gamma of SVC. Prediction: `predict` of 20 000
+rows drawn from the set, fastest of five calls that take turns; SVC and SparseSVC are those of the
+fits above.
 """
 SLOW_SET = "banana"
 SLMC_TERMS = 10
+#: Whose predictions are timed, and of how many rows.
+PREDICTING, PREDICTED_ROWS = ("SVC", "SparseSVC"), 20_000
 #: The paper's ratios to its SVC; those of B are of variant W, the same problems.
 PUBLISHED = {
     method: dict(zip(HUANG_SETS, ratios, strict=True))
@@ -82,6 +86,7 @@ def one_set(name: str) -> list[dict]:
         start = time.perf_counter()
         models["sklearn-rvm"].fit(X, y)
         seconds["sklearn-rvm"] = time.perf_counter() - start
+    predicting = predict_seconds({method: models[method] for method in PREDICTING}, X)
     return [
         {
             "rows": len(X),
@@ -94,9 +99,15 @@ def one_set(name: str) -> list[dict]:
             "seconds": seconds[method],
             "ratio": seconds[method] / seconds["SVC"],
             "terms": count_terms(getattr(model, "best_estimator_", model)),
+            **({"predict_seconds": predicting[method]} if method in predicting else {}),
         }
         for method, model in models.items()
     ]
+
+
+def predict_seconds(models: dict, X: np.ndarray) -> dict:
+    rows = X[np.random.default_rng(SEED).integers(len(X), size=PREDICTED_ROWS)]
+    return best_seconds({name: (lambda m=m: m.predict(rows)) for name, m in models.items()}, 5)
 
 
 def figures(rows: list[dict]) -> list[Figure]:
@@ -149,12 +160,31 @@ def tables(rows: list[dict]) -> str:
             texts = (f"{ratios[name]:.1f}" if name in ratios else "" for name in sets)
             lines.append([f"{one} / {other}", *texts, f"{np.median(list(ratios.values())):.1f}"])
     table = markdown(["", *sets, "median"], lines)
-    return f"{figure_tables(figures(rows))}\n\nOther ratios:\n\n{table}"
+    parts = [figure_tables(figures(rows)), "Other ratios:", table]
+    return "\n\n".join([*parts, f"Prediction of {PREDICTED_ROWS:,} rows:", predictions(rows)])
+
+
+def speed_ups(rows: list[dict]) -> dict[str, float]:
+    """Times faster to predict than SVC, by set."""
+    found = {(row["set"], row["method"]): row.get("predict_seconds") for row in rows}
+    return {name: found[name, "SVC"] / found[name, "SparseSVC"] for name in HUANG_SETS
+            if (name, "SVC") in found}  # fmt: skip
+
+
+def predictions(rows: list[dict]) -> str:
+    found = {(row["set"], row["method"]): row for row in rows}
+    lines = []
+    for name, ratio in speed_ups(rows).items():
+        both = [found[name, method] for method in PREDICTING]
+        times = (duration(row["predict_seconds"]) for row in both)
+        lines.append([name, *(str(row["terms"]) for row in both), *times, f"{ratio:.0f}"])
+    header = ["set", "SVC's terms", "SparseSVC's", "SVC, time", "SparseSVC, time", "times faster"]
+    return markdown(header, lines)
 
 
 STUDY = Study(
-    "fit_time",
-    title="Fit time beside SVC.fit",
+    "times",
+    title="Fit and prediction beside SVC",
     about=ABOUT,
     factors={"set": HUANG_SETS},
     quick={"set": ("thyroid",)},
