@@ -24,6 +24,20 @@ def noisy(n=90, seed=0):
     )
 
 
+def spirals(n=200, seed=0):
+    """Two classes, an arm of a spiral each, of a little more than one turn."""
+    random = np.random.RandomState(seed)
+    angle, y = 7.0 * np.sqrt(random.uniform(0.05, 1.0, n)), np.arange(n) % 2
+    X = np.column_stack([angle * np.cos(angle + np.pi * y), angle * np.sin(angle + np.pi * y)])
+    return StandardScaler().fit_transform(X + 0.15 * random.randn(n, 2)), y
+
+
+def checkerboard(n=360, seed=0):
+    """Nine squares, of two classes in turn."""
+    X = np.random.RandomState(seed).uniform(0.0, 3.0, (n, 2))
+    return StandardScaler().fit_transform(X), (np.floor(X).sum(axis=1) % 2).astype(int)
+
+
 def separable(n=60, seed=0):
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 2

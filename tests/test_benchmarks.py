@@ -151,6 +151,8 @@ class TestRender:
         monkeypatch.setattr(render, "STUDIES", {"a_study": a_study()})
         monkeypatch.setattr(render, "FOLDER", tmp_path)
         monkeypatch.setattr(render, "PAGES", tmp_path / "pages")
+        # Whatever the present commit is, it is none of those that benchmarks/current.txt names.
+        monkeypatch.setattr(record, "commit", lambda: "0ld0ld0")
         pages = {
             "README": ("README.md", {"reason": "REASON", "headline": "HEADLINE"}),
             "SUMMARY": ("benchmarks.md", {"benchmarks": "BENCHMARKS"}),

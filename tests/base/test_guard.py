@@ -34,8 +34,8 @@ from zeronorm.base.training_set import rescaled_cost
 from zeronorm.exceptions import PoorFitWarning
 from zeronorm.kernels import Kernel
 from zeronorm.learned import machine
-from zeronorm.learned.path import Results
 from zeronorm.learned.reference import far_behind
+from zeronorm.learned.results import Results
 from zeronorm.learned.settings import Setting
 
 

@@ -103,11 +103,11 @@ def test_regression_and_weights():
     X = random.uniform(-3, 3, (150, 2))
     y = np.sin(X[:, 0]) + 0.1 * random.normal(size=150)
     weight = (np.arange(150) % 3 > 0).astype(float)
-    model = SparseSVR(4, C=10.0, epsilon=0.1, **QUICK, vectors="rows").fit(X, y, weight)
+    model = SparseSVR(6, C=10.0, epsilon=0.1, **QUICK, vectors="rows").fit(X, y, weight)
     assert np.array_equal(model.support_vectors_, X[model.support_])
     assert (weight[model.support_] > 0).all()
     assert model.score(X, y) > 0.8
-    inside = SparseSVR(4, C=10.0, epsilon=0.1, **QUICK, vectors="inside").fit(X, y, weight)
+    inside = SparseSVR(6, C=10.0, epsilon=0.1, **QUICK, vectors="inside").fit(X, y, weight)
     assert is_inside(inside.support_vectors_, X[weight > 0])
 
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
-from tests.data import iris, moons
+from tests.data import iris, spirals
 from zeronorm import SparseLargeMarginClassifier, SparseSVC, SparseSVR
 from zeronorm.learned.convergence import Descent
 from zeronorm.learned.final import FALLING
@@ -50,7 +50,7 @@ def test_still_moving_a_little_is_a_note():
 
 
 def test_vectors_that_are_far_from_rest_are_a_warning():
-    X, y = moons(200)
+    X, y = spirals(200, seed=2)
     given = {"C": 10.0, "metric": True, "n_init": 1, "random_state": 0}
     model = SparseSVC(6, max_iter=4, **given)
     (sentence,) = sentences(lambda: model.fit(X, y))

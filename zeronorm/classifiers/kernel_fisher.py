@@ -91,7 +91,7 @@ class SparseKernelFisher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kern
     n_iter_ : int
         Steps in which all the vectors moved.
     history_ : dict of ndarray
-        "terms", "rows", "objective" and "fall" of every stage, as in ``SparseSVC``.
+        "terms", "rows", "C", "objective" and "fall" of every stage, as in ``SparseSVC``.
     n_features_in_ : int
         Number of features seen in ``fit``.
 

@@ -144,9 +144,10 @@ class SparseSVC(LearnedMachine, KernelClassifier):
     n_iter_ : int
         Steps with all the vectors in the final fit.
     history_ : dict of ndarray
-        "terms", "rows" and "objective" of every stage of the final fit, and "fall": by which share
-        of it each of the last steps still lowered the objective, zero at rest. Where more steps
-        would matter a ``ConvergenceWarning`` says so.
+        "terms", "rows", "C" (it may rise to the one that is asked for) and "objective" of every
+        stage of the final fit, and "fall": by which share of it each of the last steps still
+        lowered the objective, zero at rest. Where more steps would matter a
+        ``ConvergenceWarning`` says so.
     n_features_in_ : int
         Number of features seen in ``fit``.
 

@@ -101,7 +101,7 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelM
     n_iter_ : int
         Steps in which all the vectors moved.
     history_ : dict of ndarray
-        "terms", "rows", "objective" and "fall" of every stage, as in ``SparseSVC``.
+        "terms", "rows", "C", "objective" and "fall" of every stage, as in ``SparseSVC``.
     n_features_in_ : int
         Number of features seen in ``fit``.
 

@@ -18,14 +18,16 @@ from zeronorm.arrays import namespace, to_numpy
 from zeronorm.base.progress import within
 from zeronorm.base.training_set import TrainingRows
 from zeronorm.checks import is_integer
+from zeronorm.learned.continuation import easy_cost
 from zeronorm.learned.coordinates import Span, Units
 from zeronorm.learned.criteria import Criterion
 from zeronorm.learned.folds import Folds, make_folds
 from zeronorm.learned.holdout import BATCH_TERMS, Finished, HoldoutSearch, needs_batches
 from zeronorm.learned.joint import Parameters
 from zeronorm.learned.one_draw import VERY_MANY_ROWS, OneDraw, draw_once
-from zeronorm.learned.path import ONE, QUARTER, STAYING, Path, Results
+from zeronorm.learned.path import STAYING, Path
 from zeronorm.learned.reference import cross_validate_landmarks, far_behind
+from zeronorm.learned.results import ONE, QUARTER, Results
 from zeronorm.learned.scoring import Scoring, best_score
 from zeronorm.learned.settings import Setting
 
@@ -121,7 +123,7 @@ class Search:
         path, n_outputs = self._path(cv), self.training.targets.shape[1]
         path.most = size
         settings = [one for one in settings if not one.linear or size >= n_outputs] or settings
-        grow_to_size(path, settings, size, n_outputs, self.update)
+        grow_to_size(path, settings, size, easy_cost(self.training.n_all), self.update)
         best = path.results.best
         total = max(best)
         return self._chosen(path, best[total][0], path.results.best_of_each_size(total))
@@ -273,28 +275,33 @@ def grow_while_it_helps(path: Path, settings: list[Setting], lowest: float, upda
     return path.goes_on(count, lowest)
 
 
-def grow_to_size(
-    path: Path, settings: list[Setting], size: int, n_outputs: int, update: Any
-) -> None:
+def grow_to_size(path: Path, settings: list[Setting], size: int, easy: float, update: Any) -> None:
     """Let models grow to a given size, of which inner products of a linear part are a part.
 
-    Each time their number of terms doubles, half of the settings drop out. On the way models with
-    a linear part, which has all its inner products at once, are ahead of those without: the best of
-    both go on to the end.
+    They grow at the costs up to ``easy``, or the smallest. Each time their number of terms doubles,
+    half of the settings drop out. On the way models with a linear part, which has all its inner
+    products at once, are ahead of those without: the best of both go on to the end, where they
+    have all larger costs, one after the other.
     """
+    n_outputs = path.folds.shared.rows.n_outputs
+    costs = sorted({setting.C for setting in settings})
+    first = [one for one in settings if one.C <= max(easy, costs[0])]
     routes = {False: doublings(size), True: [0, *doublings(size - n_outputs)]}
     routes = {linear: routes[linear] for linear in {setting.linear for setting in settings}}
-    path.states.update(dict.fromkeys(settings))
+    path.states.update(dict.fromkeys(first))
     n_stages = max(map(len, routes.values()))
     for stage in range(n_stages):
-        update(0.8 * stage / n_stages, f"{len(path.states)} settings")
+        update(0.6 * stage / n_stages, f"{len(path.states)} settings")
         for linear, route in routes.items():
             step = stage - n_stages + len(route)  # all arrive together
             alike = [setting for setting in path.states if setting.linear == linear]
             if step >= 0 and alike:
                 path.advance((route[step],), alike)
-        if stage < n_stages - 1:
-            path.keep(max(STAYING[-1], len(settings) >> (stage + 1)), both=True)
+        path.keep(max(STAYING[-1], len(first) >> (stage + 1)), both=True)
+    for C in costs:
+        if C > max(easy, costs[0]):
+            update(0.7, f"C={C:g}")
+            path.raise_cost(C)
 
 
 def doublings(size: int) -> list[int]:

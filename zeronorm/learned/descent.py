@@ -28,7 +28,7 @@ from zeronorm.learned.coefficients import curvatures, solve_coefficients
 from zeronorm.learned.joint import JointModels, Parameters
 from zeronorm.learned.kernel_sets import factors, products_with_rows, sums_over_rows
 from zeronorm.learned.stochastic import BatchProblem
-from zeronorm.solvers.lbfgs import Bounds, minimise_together
+from zeronorm.solvers.lbfgs import Bounds, minimise_together, within_box
 
 #: Steps after which the scaling is made anew, and steps of the coefficients alone at the start.
 REFRESH, COEFFICIENT_STEPS = 50, 6
@@ -63,7 +63,10 @@ def descend(models: JointModels, *, max_steps: int, tolerance: float) -> np.ndar
             tolerance=tolerance,
             bounds=scaling.bounds(),
         )
-        models.parameters.put(active, scaling.parameters(done.points, np.arange(len(active))))
+        found = scaling.parameters(done.points, np.arange(len(active)))
+        if models.rows.box is not None:  # a bound times its scale may round to beyond it
+            found = replace(found, vectors=within_box(found.vectors, *models.rows.box))
+        models.parameters.put(active, found)
         fall = 1.0 - done.values / np.maximum(models.values[active], np.finfo(float).tiny)
         models.falls[active] = np.where(done.is_converged, 0.0, fall / np.maximum(done.steps, 1))
         models.values[active] = done.values

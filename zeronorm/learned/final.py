@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from zeronorm.arrays import cast, namespace, take, to_numpy
+from zeronorm.arrays import as_on, cast, namespace, take, to_numpy
 from zeronorm.base.sampling import stratified_rows
 from zeronorm.base.targets import NumericRows
 from zeronorm.base.training_set import Learned, TrainingRows, gap_warning, rescaled_cost
@@ -17,6 +17,7 @@ from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.choice import precision
 from zeronorm.learned.coefficients import certify
 from zeronorm.learned.constraints import move_to_rows
+from zeronorm.learned.continuation import cost_shares
 from zeronorm.learned.convergence import Descent
 from zeronorm.learned.coordinates import TrainingSource, Units, rotated
 from zeronorm.learned.descent import descend, grow
@@ -34,8 +35,11 @@ from zeronorm.solvers.solution import History
 #: Steps of a cycle for each of L-BFGS.
 CYCLES = 3
 
-#: Steps after vectors were added.
+#: Most steps after vectors were added, and after the cost was raised.
 STEPS = 40
+
+#: Widths that starts begin with in turn, where they are learned: multiples of the given one.
+START_WIDTHS = (1.0, 4.0)
 
 #: A descent whose last steps lower the objective by this share, each, is not near its end.
 FALLING = 0.001
@@ -121,7 +125,7 @@ class _Fit:
         self.dtype = np.float64 if is_small else precision(training, [setting])
         self.gamma = self.units.gamma(setting.kernel)
         self.history = History()
-        self.n_steps = 0
+        self.n_steps, self.cost_share = 0, 1.0
         self.warning: str | None = None
 
     def models_on(self, rows: np.ndarray, parameters: Parameters | None, count: int) -> JointModels:
@@ -152,29 +156,48 @@ class _Fit:
                 "The objective is not finite: the data are too badly scaled for this kernel and C. "
                 "Standardise the features, or take a smaller C."
             )
-        self.history.record(terms=terms, rows=rows, objective=objective, fall=fall)
+        C = self.cost_share * self.setting.C
+        self.history.record(terms=terms, rows=rows, C=C, objective=objective, fall=fall)
 
     def on_first_sample(
         self, size: int, n_init: int, max_iter: int, tol: float, starts: Parameters | None
     ) -> JointModels:
         """Learn from the first sample, from several starts, and return the best model."""
-        count = n_init if starts is None else starts.vectors.shape[0]
-        models = self.models_on(self.samples[0], starts, count)
-        codes = self.training.codes[self.samples[0]]
-        while models.size < size:
-            wanted = min(max(1, models.size), size - models.size)  # it doubles
-            draw = min(len(codes), max(CANDIDATES, CANDIDATES_EACH * wanted))
-            drawn = [stratified_rows(codes, draw, self.random)[:draw] for _ in range(count)]
-            candidates = [models.rows.dense(rows) for rows in drawn]
-            if grow(models, namespace(candidates[0]).stack(candidates, axis=0), wanted) == 0:
-                break
-            self.advance(models, STEPS, TOLERANCE)
+        if starts is None:
+            models = self.grown(size, n_init, min(STEPS, max_iter))
+        else:
+            models = self.models_on(self.samples[0], starts, starts.vectors.shape[0])
         if len(models) > n_init:
             self.advance(models, STEPS, TOLERANCE)
             models = models.take(np.argsort(models.values, kind="stable")[:n_init])
         self.advance(models, max_iter, 0.01 * tol)
         models = models.take(np.array([models.values.argmin()]))
         self.warning = falling_warning(models, max_iter)
+        return models
+
+    def grown(self, size: int, count: int, steps: int) -> JointModels:
+        """Learn so many models from the first sample, vector by vector, and raise their cost."""
+        models = self.models_on(self.samples[0], None, count)
+        if self.setting.widths:
+            starts = np.log(np.resize(START_WIDTHS, count))[:, None]
+            log_widths = models.parameters.log_widths
+            log_widths += as_on(starts, log_widths, models.rows.dtype)
+        if size == 0:
+            return models
+        cost, codes = models.cost, self.training.codes[self.samples[0]]
+        for share in cost_shares(self.setting.C, self.training.n_all):
+            models.cost, self.cost_share = share * cost, share
+            if models.size == size:
+                self.advance(models, steps, TOLERANCE)
+            while models.size < size:
+                wanted = min(max(1, models.size), size - models.size)  # it doubles
+                draw = min(len(codes), max(CANDIDATES, CANDIDATES_EACH * wanted))
+                drawn = [stratified_rows(codes, draw, self.random)[:draw] for _ in range(count)]
+                candidates = [models.rows.dense(rows) for rows in drawn]
+                if grow(models, namespace(candidates[0]).stack(candidates, axis=0), wanted) == 0:
+                    size = models.size
+                    break
+                self.advance(models, steps, TOLERANCE)
         return models
 
     def with_fewer_features(self, models: JointModels, max_features: int | None) -> JointModels:

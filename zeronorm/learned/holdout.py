@@ -37,7 +37,8 @@ from zeronorm.learned.features import keep_features, spread_of, zero_widths
 from zeronorm.learned.folds import Part, evaluate
 from zeronorm.learned.joint import JointModels, Parameters, Used
 from zeronorm.learned.one_draw import VERY_MANY_ROWS
-from zeronorm.learned.path import STEPS, TOLERANCE, Results
+from zeronorm.learned.path import STEPS, TOLERANCE
+from zeronorm.learned.results import Results
 from zeronorm.learned.run_time import RunTime, announcement
 from zeronorm.learned.scoring import Scoring, best_score
 from zeronorm.learned.settings import Setting, by_form

@@ -17,7 +17,7 @@ from zeronorm.learned.criteria import CLASSES, Criterion
 from zeronorm.learned.folds import Folds
 from zeronorm.learned.joint import Form, JointModels, Parameters
 from zeronorm.learned.losses import SQUARED_HINGE, RowLoss
-from zeronorm.learned.path import Results
+from zeronorm.learned.results import Results
 from zeronorm.learned.settings import Setting
 
 #: Landmarks, and most steps of the coefficients.
