@@ -138,9 +138,9 @@ class TrainingProblem:
         return self.training.output_cost
 
     @property
-    def outputs(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Targets and costs of the hinges of each output."""
-        return list(zip(self.targets.T, self.output_cost.T, strict=True))
+    def outputs(self) -> list[Hinge]:
+        """Hinges of each output."""
+        return [Hinge(*output) for output in zip(self.targets.T, self.output_cost.T, strict=True)]
 
     @property
     def has_intercept(self) -> bool:
@@ -169,8 +169,7 @@ class TrainingProblem:
         Where there is no intercept, there are two rows more (:func:`without_intercept`).
         """
         values = self.values[:, columns]
-        for target, cost in self.outputs:
-            hinge = Hinge(target, cost)
+        for hinge in self.outputs:
             yield (values, hinge) if self.has_intercept else without_intercept(values, hinge)
 
 

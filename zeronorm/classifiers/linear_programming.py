@@ -127,7 +127,7 @@ class OneNormSVC(SparseKernelClassifier):
 
     def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         parts = [
-            solve_one_norm(values, hinge.target, hinge.cost, box, hinge.margin)
+            solve_one_norm(values, hinge, box)
             for (values, hinge), box in zip(problem.hinges(), self._boxes(problem), strict=True)
         ]
         return join_certified(parts, self.tol, type(self).__name__)

@@ -215,12 +215,11 @@ class ZeroNormSVC(SparseKernelClassifier):
     ) -> Iterator[HingeRidge | HingeLP]:
         """Weighted problem of each output, on some of the candidates."""
         for values, hinge in problem.hinges(columns):
-            target, cost, margin = hinge.target, hinge.cost, hinge.margin
             if self.variant == "A":
                 part = None if quadratic is None else quadratic[np.ix_(columns, columns)]
-                yield HingeRidge(values, target, cost, part, self._sample(target), margin)
+                yield HingeRidge(values, hinge, part, self._sample(hinge.target))
             else:
-                yield HingeLP(values, target, cost, self.variant == "W", margin=margin)
+                yield HingeLP(values, hinge, self.variant == "W")
 
     @staticmethod
     def _sample(target: np.ndarray) -> np.ndarray | None:
@@ -236,8 +235,5 @@ class ZeroNormSVC(SparseKernelClassifier):
         return self.rkhs_weight * problem.gram("rkhs_weight")
 
     def _solve_infinity_norm(self, problem: TrainingProblem) -> ChosenTerms:
-        parts = [
-            solve_largest_coefficient(problem.values, target, cost)
-            for target, cost in problem.outputs
-        ]
+        parts = [solve_largest_coefficient(problem.values, hinge) for hinge in problem.outputs]
         return join_certified(parts, self.tol, "The linear program", "Take a more moderate C.")

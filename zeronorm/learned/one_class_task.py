@@ -44,10 +44,7 @@ class OneClassTask:
 
     def certified(self, features: np.ndarray, tolerance: float) -> SpanSolution:
         """Solve as it is, to a duality gap relative to the objective with its constant."""
-        hinge = self.hinge
-        found = solve_hinge_ridge(
-            _design(features), hinge.target, hinge.cost, margin=hinge.margin, tolerance=tolerance
-        )
+        found = solve_hinge_ridge(_design(features), self.hinge, tolerance=tolerance)
         return self._solution(found)
 
     def _solution(self, found: Solution) -> SpanSolution:

@@ -127,7 +127,7 @@ class LargeMargin:
         """Solve with the hinge as it is, to a relative duality gap."""
         design = Design(features)
         return self._joined(
-            solve_hinge_ridge(design, target, cost, tolerance=tolerance)
+            solve_hinge_ridge(design, Hinge(target, cost), tolerance=tolerance)
             for target, cost in zip(self.targets.T, self.cost.T, strict=True)
         )
 

@@ -125,11 +125,7 @@ def trained_again(
         check_cost(hinge.cost)
         values = given.expansion.kernel.matrix(rows.X[part], current.vectors)
         design = Design(given.design(whitened(values, current.factor)))
-        solutions.append(
-            solve_hinge_ridge(
-                design, hinge.target, hinge.cost, tolerance=tolerance, margin=hinge.margin
-            )
-        )
+        solutions.append(solve_hinge_ridge(design, hinge, tolerance=tolerance))
     weights = np.column_stack([one.coef for one in solutions])
     intercept = np.array([one.intercept for one in solutions])
     coef = np.linalg.solve(current.factor.T, weights)

@@ -175,12 +175,10 @@ class ZeroNormSVR(SparseKernelRegressor):
         """Solve the problem of one target in units of its spread, on kernel values twice."""
         cost = cost * scale ** (1.0 - self.p)
         hinge = insensitive(number, cost, self.epsilon / scale)
-        data = twice, hinge.target, hinge.cost
         if self.variant == "A":
-            sample = self._sample(len(number))
-            weighted: Any = HingeRidge(*data, None, sample, margin=hinge.margin)
+            weighted: Any = HingeRidge(twice, hinge, sample=self._sample(len(number)))
         else:
-            weighted = HingeLP(*data, margin=hinge.margin)
+            weighted = HingeLP(twice, hinge)
         penalty = Penalty(float(self.p), 2 if self.variant == "A" else 1)
         return reweight(weighted, penalty, max_rounds=self.max_iter, tolerance=self.tol)
 

@@ -106,7 +106,7 @@ class Hinge:
         """Linear part of the dual objective: the sum of the margins, weighted by the duals."""
         return float(dual.sum() if isinstance(self.margin, float) else self.margin @ dual)
 
-    def take(self, rows: np.ndarray, cost: np.ndarray) -> Hinge:
+    def take(self, rows: np.ndarray | slice, cost: np.ndarray) -> Hinge:
         """Return the hinges of some rows, with other costs."""
         margin = self.margin if isinstance(self.margin, float) else self.margin[rows]
         return Hinge(self.target[rows], cost, margin)
