@@ -58,10 +58,12 @@ class TrainingRows:
         return len(self.codes) if self.full_data is None else self.full_data.n_rows
 
     @property
-    def output_cost(self) -> np.ndarray:
-        """Cost of each row's hinge in each output, shape (n, n_outputs)."""
+    def hinges(self) -> list[Hinge]:
+        """Hinges of the rows in each output."""
         cost = self.cost[:, None]
-        return cost if self.targets.shape[1] == 1 else cost * own_class_factors(self.targets)
+        if self.targets.shape[1] > 1:
+            cost = cost * own_class_factors(self.targets)
+        return [Hinge(*output) for output in zip(self.targets.T, cost.T, strict=True)]
 
     def output_factors(self, indices: Any) -> np.ndarray:
         """How many times some rows count in each output."""
@@ -133,16 +135,6 @@ class TrainingProblem:
         return gram
 
     @property
-    def output_cost(self) -> np.ndarray:
-        """Cost of each row's hinge in each output."""
-        return self.training.output_cost
-
-    @property
-    def outputs(self) -> list[Hinge]:
-        """Hinges of each output."""
-        return [Hinge(*output) for output in zip(self.targets.T, self.output_cost.T, strict=True)]
-
-    @property
     def has_intercept(self) -> bool:
         """Whether coefficients under a penalty of their own go with an intercept.
 
@@ -169,7 +161,7 @@ class TrainingProblem:
         Where there is no intercept, there are two rows more (:func:`without_intercept`).
         """
         values = self.values[:, columns]
-        for hinge in self.outputs:
+        for hinge in self.training.hinges:
             yield (values, hinge) if self.has_intercept else without_intercept(values, hinge)
 
 

@@ -166,7 +166,8 @@ class IRWLSClassifier(SparseKernelClassifier):
         if isinstance(self.lam, str):
             # Those of the problem with an intercept, in any case: without one, terms that only
             # say which class is the commonest are the last to go. A constant kernel has no terms.
-            unit = max(largest_penalty(values, hinge) for hinge in problem.outputs) or 1.0
+            hinges = problem.training.hinges
+            unit = max(largest_penalty(values, hinge) for hinge in hinges) or 1.0
             return [share * unit for share in LAMS]
         return sorted(map(float, np.ravel(self.lam)), reverse=True)
 

@@ -162,7 +162,7 @@ class ReducedSVC(SparseKernelClassifier):
         if self.modified:
             to_coef = inverse_root(problem.gram("modified=True"))
             features = features @ to_coef
-        solution = LargeMargin(problem.targets, problem.output_cost).certified(features, self.tol)
+        solution = LargeMargin(problem.training.hinges).certified(features, self.tol)
         coef = solution.weights if to_coef is None else to_coef @ solution.weights
         warning = gap_warning("ReducedSVC", solution.gap, self.tol)
         history = {

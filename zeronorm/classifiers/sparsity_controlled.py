@@ -117,7 +117,7 @@ class SparsityControlledSVC(SparseKernelClassifier):
             HingeLasso(problem.values, hinge, gram).solve(
                 self.lam, self.tol, max_steps=self.max_iter
             )
-            for hinge in problem.outputs
+            for hinge in problem.training.hinges
         ]
         advice = "Raise max_iter or tol, or take a more moderate C."
         return join_certified(parts, self.tol, type(self).__name__, advice)

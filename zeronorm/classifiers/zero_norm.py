@@ -235,5 +235,6 @@ class ZeroNormSVC(SparseKernelClassifier):
         return self.rkhs_weight * problem.gram("rkhs_weight")
 
     def _solve_infinity_norm(self, problem: TrainingProblem) -> ChosenTerms:
-        parts = [solve_largest_coefficient(problem.values, hinge) for hinge in problem.outputs]
+        hinges = problem.training.hinges
+        parts = [solve_largest_coefficient(problem.values, hinge) for hinge in hinges]
         return join_certified(parts, self.tol, "The linear program", "Take a more moderate C.")

@@ -34,7 +34,7 @@ from zeronorm.blocks import row_blocks
 from zeronorm.kernels import Kernel
 from zeronorm.learned.convergence import Descent
 from zeronorm.learned.widths import GAMMA_RANGE, further_variables, prior
-from zeronorm.solvers.design import Design, per_output
+from zeronorm.solvers.design import Design
 from zeronorm.solvers.gram import factor, whitened
 from zeronorm.solvers.losses import Hinge
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
@@ -99,15 +99,12 @@ class LargeMargin:
 
     Parameters
     ----------
-    targets : ndarray of shape (n, n_outputs)
-        Labels -1 and +1.
-    cost : ndarray of shape (n,) or (n, n_outputs)
-        Cost of each row's hinge.
+    hinges : list of Hinge
+        Targets and costs of each output.
     """
 
-    def __init__(self, targets: np.ndarray, cost: np.ndarray) -> None:
-        self.targets, self.cost = targets, per_output(cost, targets)
-        self.intercept = np.zeros(targets.shape[1])
+    def __init__(self, hinges: list[Hinge]) -> None:
+        self.hinges, self.intercept = hinges, np.zeros(len(hinges))
 
     def solve(self, features: np.ndarray, start: np.ndarray | None) -> SpanSolution:
         """Solve with the rounded hinge, from the last intercept."""
@@ -117,8 +114,8 @@ class LargeMargin:
         if start is not None:
             point[:-1] = start
         found = self._joined(
-            solve_rounded_hinge(design, Hinge(target, cost), near)
-            for target, cost, near in zip(self.targets.T, self.cost.T, point.T, strict=True)
+            solve_rounded_hinge(design, hinge, near)
+            for hinge, near in zip(self.hinges, point.T, strict=True)
         )
         self.intercept = found.intercept
         return found
@@ -127,16 +124,16 @@ class LargeMargin:
         """Solve with the hinge as it is, to a relative duality gap."""
         design = Design(features)
         return self._joined(
-            solve_hinge_ridge(design, Hinge(target, cost), tolerance=tolerance)
-            for target, cost in zip(self.targets.T, self.cost.T, strict=True)
+            solve_hinge_ridge(design, hinge, tolerance=tolerance) for hinge in self.hinges
         )
 
     def _joined(self, solutions: Iterable[Solution]) -> SpanSolution:
         outputs = list(solutions)
+        pairs = zip(outputs, self.hinges, strict=True)
         return SpanSolution(
             sum(output.objective for output in outputs),
             np.column_stack([output.coef for output in outputs]),
-            np.column_stack([output.dual for output in outputs]) * self.targets,
+            np.column_stack([output.dual * hinge.target for output, hinge in pairs]),
             np.array([output.intercept for output in outputs]),
             max(output.gap for output in outputs),
         )
@@ -284,7 +281,7 @@ class Prototypes:
         steps, progress = len(trail) - 1, (last[0] - last[-1]) / scale / max(1, len(last) - 1)
         mean_loss = None
         if isinstance(self.task, LargeMargin):
-            mean_loss = self.value / float(self.task.cost.sum())
+            mean_loss = self.value / sum(float(hinge.cost.sum()) for hinge in self.task.hinges)
         return Descent(steps, progress, steps >= max_steps, mean_loss)
 
     def grow(self, candidates: np.ndarray, count: int) -> int:
