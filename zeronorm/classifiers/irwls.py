@@ -171,12 +171,8 @@ class IRWLSClassifier(SparseKernelClassifier):
             return [share * unit for share in LAMS]
         return sorted(map(float, np.ravel(self.lam)), reverse=True)
 
-    def _make_kernel(self, X: Any, sample_weight: np.ndarray | None) -> Kernel:
-        if not is_choice(self.gamma):
-            return super()._make_kernel(X, sample_weight)
-        return Kernel.from_params(
-            self.kernel, degree=self.degree, coef0=self.coef0, X=X, sample_weight=sample_weight
-        )
+    def _first_gamma(self) -> Any:
+        return "scale" if is_choice(self.gamma) else self.gamma
 
     def _kernels(self, kernel: Kernel) -> list[Kernel]:
         if not is_choice(self.gamma):

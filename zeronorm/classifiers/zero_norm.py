@@ -34,11 +34,10 @@ from zeronorm.base.training_set import ChosenTerms, TrainingProblem
 from zeronorm.checks import check_not_negative, check_word, shown
 from zeronorm.solvers.linear_programs.hinge_lp import HingeLP, solve_largest_coefficient
 from zeronorm.solvers.reweighting.loop import Penalty, reweight
-from zeronorm.solvers.reweighting.weighted_hinge import HingeRidge
+from zeronorm.solvers.reweighting.weighted_hinge import SAMPLE_ROWS, HingeRidge
 
-#: Steering rounds with many columns look at so many rows, at least this many of each class, where
-#: there are more than twice as many.
-SAMPLE_ROWS, SAMPLE_PER_CLASS = 4000, 400
+#: A sample for steering rounds has at least so many rows of each class.
+SAMPLE_PER_CLASS = 400
 
 
 @with_parameters

@@ -28,6 +28,7 @@ from zeronorm.learned.coefficients import curvatures, solve_coefficients
 from zeronorm.learned.joint import JointModels, Parameters
 from zeronorm.learned.kernel_sets import factors, products_with_rows, sums_over_rows
 from zeronorm.learned.stochastic import BatchProblem
+from zeronorm.solvers.gram import NEW_SHARE
 from zeronorm.solvers.lbfgs import Bounds, minimise_together
 
 #: Steps after which the scaling is made anew, and steps of the coefficients alone at the start.
@@ -35,9 +36,6 @@ REFRESH, COEFFICIENT_STEPS = 50, 6
 
 #: Beyond so many features the linear part is scaled by a diagonal only.
 FULL_LINEAR = 128
-
-#: A further vector must have this share of its squared length outside the span of the others.
-NEW_SHARE = 1e-3
 
 #: More new vectors at once than this are not chosen by their gain: they are any rows.
 GREEDY = 64

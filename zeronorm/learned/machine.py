@@ -23,7 +23,6 @@ from zeronorm.base.training_set import Learned, TrainingRows, check_cost
 from zeronorm.base.validation import check_device
 from zeronorm.checks import check_choice, check_integer, check_terms, check_word, is_auto
 from zeronorm.expansion_parts import n_features_used
-from zeronorm.kernels import Kernel
 from zeronorm.learned.choice import Choice, Search
 from zeronorm.learned.constraints import VECTORS, feature_ranges
 from zeronorm.learned.criteria import Criterion
@@ -169,16 +168,8 @@ class LearnedMachine(KernelMachine):
     def _chooses_terms(self) -> bool:
         return is_auto(self.n_terms)
 
-    def _make_kernel(self, X: Any, sample_weight: np.ndarray | None) -> Kernel:
-        """Return the kernel with gamma="scale", of which the widths are multiples."""
-        return Kernel.from_params(
-            self.kernel,
-            gamma="scale",
-            degree=self.degree,
-            coef0=self.coef0,
-            X=X,
-            sample_weight=sample_weight,
-        )
+    def _first_gamma(self) -> str:
+        return "scale"  # of which the widths are multiples
 
     def _training_rows(self, X: Any, y: np.ndarray, sample_weight: Any) -> Any:
         found = super()._training_rows(X, y, sample_weight)

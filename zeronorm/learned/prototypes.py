@@ -35,7 +35,7 @@ from zeronorm.kernels import Kernel
 from zeronorm.learned.convergence import Descent
 from zeronorm.learned.widths import GAMMA_RANGE, further_variables, prior
 from zeronorm.solvers.design import Design
-from zeronorm.solvers.gram import factor, whitened
+from zeronorm.solvers.gram import NEW_SHARE, factor, whitened
 from zeronorm.solvers.losses import Hinge
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
 from zeronorm.solvers.newton.rounded_hinge import solve_rounded_hinge
@@ -49,9 +49,6 @@ GROWING_STEPS, GROWING_TOLERANCE = 15, 1e-5
 
 #: Steps over which the last progress of a descent is taken.
 LAST_STEPS = 6
-
-#: A further vector must have this share of its squared length outside the span of the others.
-NEW_SHARE = 1e-3
 
 
 @dataclass

@@ -40,7 +40,7 @@ from zeronorm.checks import check_integer, check_share, check_terms, is_auto
 from zeronorm.decisions import OneClass
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.convergence import Descent
-from zeronorm.learned.learner import check_learnable
+from zeronorm.learned.learner import CONVERGED, check_learnable
 from zeronorm.learned.one_class_task import OneClassTask
 from zeronorm.learned.prototypes import GROWING_STEPS, GROWING_TOLERANCE, Prototypes
 from zeronorm.solvers.solution import History
@@ -51,9 +51,6 @@ ROWS, CANDIDATES = 2_000, 300
 #: n_terms="auto": what more vectors may gain at most, as a share of the optimum of the whole
 #: machine; and one vector for so many of that machine's.
 NEAR, FEWER = 0.01, 20
-
-#: The descent stops when a step lowers the objective by less than this share of tol, relatively.
-CONVERGED = 0.1
 
 
 @with_parameters

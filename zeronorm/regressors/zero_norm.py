@@ -31,11 +31,7 @@ from zeronorm.checks import check_not_negative, check_word, shown
 from zeronorm.solvers.linear_programs.hinge_lp import HingeLP
 from zeronorm.solvers.losses import insensitive
 from zeronorm.solvers.reweighting.loop import Penalty, Reweighted, reweight
-from zeronorm.solvers.reweighting.weighted_hinge import HingeRidge
-
-#: Steering rounds of A with many columns look at so many rows, where there are more than twice as
-#: many.
-SAMPLE_ROWS = 4000
+from zeronorm.solvers.reweighting.weighted_hinge import SAMPLE_ROWS, HingeRidge
 
 
 @with_parameters

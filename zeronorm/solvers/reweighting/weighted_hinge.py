@@ -20,8 +20,9 @@ from zeronorm.solvers.newton.ridge_descent import ILL_CONDITIONED
 from zeronorm.solvers.reweighting.loop import Round
 from zeronorm.solvers.solution import Solution
 
-#: No more columns than this, and all rows are looked at anyway.
-SAMPLE_LEAST_COLUMNS = 48
+#: Steering rounds look at so many rows, where there are more than twice as many; with no more
+#: columns than this, all rows are looked at anyway.
+SAMPLE_ROWS, SAMPLE_LEAST_COLUMNS = 4000, 48
 
 Map = Callable[[np.ndarray], np.ndarray]
 
