@@ -39,7 +39,7 @@ class TrainingRows:
     one per class beyond), ``cost`` is C times the weights. ``full_data`` are all rows, where these
     are a sample with costs rescaled to them (``dask/rows.py``): coefficients are solved on those.
     ``box``, least and largest value of each feature, is what learned vectors must stay in;
-    ``ends_on_rows`` says that they must be rows.
+    ``ends_on_rows`` says that they must be rows. ``classes`` are the labels of the class numbers.
     """
 
     rows: np.ndarray
@@ -51,6 +51,7 @@ class TrainingRows:
     full_data: Any = None
     box: tuple[np.ndarray, np.ndarray] | None = None
     ends_on_rows: bool = False
+    classes: Any = None
 
     @property
     def n_all(self) -> int:
@@ -142,7 +143,7 @@ class TrainingProblem:
         and as far from one as from another: a term says much about its own row and adds a constant
         to all others. So the intercept and the sum of the coefficients can take each other's place
         at nearly the same objective, and the terms of one class with an intercept for the other
-        class are enough to know all rows by heart: on new rows that function is its intercept.
+        class are enough to fit all rows: on new rows that function is its intercept.
         Without one there are terms of both classes. (The norm of the function, as in the SVM,
         makes the coefficients sum to zero by itself.)
 

@@ -127,12 +127,10 @@ class ReducedSVC(SparseKernelClassifier):
         if not isinstance(self.modified, (bool, np.bool_)):
             raise ValueError(f"modified must be True or False; got {shown(self.modified)}.")
 
-    def _training_rows(
-        self, X: Any, y: np.ndarray, sample_weight: Any
-    ) -> tuple[TrainingRows, np.ndarray]:
-        found = super()._training_rows(X, y, sample_weight)
+    def _training_rows(self, X: Any, y: np.ndarray, sample_weight: Any) -> TrainingRows:
+        training = super()._training_rows(X, y, sample_weight)
         check_terms(self.n_terms, X.shape[0])
-        return found
+        return training
 
     def _choose_candidates(self, training: TrainingRows) -> np.ndarray:
         """Take distinct rows, as many of each class as of any other, where it has them."""

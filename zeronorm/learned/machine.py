@@ -172,17 +172,16 @@ class LearnedMachine(KernelMachine):
         return "scale"  # of which the widths are multiples
 
     def _training_rows(self, X: Any, y: np.ndarray, sample_weight: Any) -> Any:
-        found = super()._training_rows(X, y, sample_weight)
-        if isinstance(found, tuple):
-            _shrink(found[0])
-        training = found[0] if isinstance(found, tuple) else found
+        training = super()._training_rows(X, y, sample_weight)
+        if training.classes is not None:
+            _shrink(training)
         training.ends_on_rows = self.vectors == "rows"
         if self.vectors == "inside":
             training.box = feature_ranges(training.data)
         self._prepare_choice(training, y)
         if not self._chooses_terms():
             check_terms(self.n_terms, X.shape[0])
-        return found
+        return training
 
     def _prepare_choice(self, training: TrainingRows, y: np.ndarray) -> None:
         """Cut splitter and scorer to the rows that count."""
