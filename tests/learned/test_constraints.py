@@ -160,8 +160,8 @@ def test_the_descent_in_a_box_ends_at_a_stationary_point(in_cycles):
     start = scaling.start()[0]
     other = minimize(function, start, jac=True, bounds=ends, options={"maxiter": 300})
     assert other.fun > (1.0 - 1e-3) * one.values[0]
-    pull = np.where(bounds.free(start, function(start)[1], np.arange(1)), function(start)[1], 0.0)
-    assert np.abs(pull).max() < 1e-2 * one.values[0]
+    free = np.where(bounds.free(start, function(start)[1], np.arange(1)), function(start)[1], 0.0)
+    assert np.abs(free).max() < 1e-2 * one.values[0]
 
 
 def test_nearest_rows_are_the_best_assignment():

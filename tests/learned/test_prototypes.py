@@ -39,11 +39,11 @@ def placed(task, kernel, count=4, **options):
 
 def by_differences(function, point, step=1e-5):
     slope = np.empty_like(point)
-    for place in np.ndindex(*point.shape):
+    for index in np.ndindex(*point.shape):
         ahead, behind = point.copy(), point.copy()
-        ahead[place] += step
-        behind[place] -= step
-        slope[place] = (function(ahead) - function(behind)) / (2 * step)
+        ahead[index] += step
+        behind[index] -= step
+        slope[index] = (function(ahead) - function(behind)) / (2 * step)
     return slope
 
 

@@ -136,8 +136,8 @@ class OneNormSVC(SparseKernelClassifier):
 class LinearProgrammingSVC(OneNormSVC):
     """Support vector classifier with a one-norm penalty and coefficients of either sign (LP-SVC).
 
-    Minimises Σ|α_j| + C Σ hinge, a linear program. A row may speak against its own class, and no
-    coefficient is bounded: fewer terms than :class:`OneNormSVC` where C is small.
+    Minimises Σ|α_j| + C Σ hinge, a linear program. A coefficient may have the sign of the other
+    class, and none is bounded: fewer terms than :class:`OneNormSVC` where C is small.
 
     Parameters
     ----------

@@ -145,8 +145,8 @@ class SparseSVC(LearnedMachine, KernelClassifier):
         Steps with all the vectors in the final fit.
     history_ : dict of ndarray
         "terms", "rows" and "objective" of every stage of the final fit, and "fall": by which share
-        of it each of the last steps still lowered the objective, zero at rest. Where more steps
-        would matter a ``ConvergenceWarning`` says so.
+        of it each of the last steps still lowered the objective, zero where they have
+        converged. Where more steps would matter a ``ConvergenceWarning`` says so.
     n_features_in_ : int
         Number of features seen in ``fit``.
 

@@ -147,7 +147,7 @@ def test_the_constant_alone():
 
 @pytest.mark.parametrize("make", PROBLEMS, ids=lambda make: make.__name__)
 def test_the_largest_useful_penalty(make):
-    """Above the largest pull of a dual solution of the constant model nothing enters.
+    """Above the largest gradient of a dual solution of the constant model nothing enters.
 
     With equal classes that solution is beta = cost, and the threshold is known.
     """
@@ -217,7 +217,7 @@ def test_a_warm_path_equals_cold_solves(make):
 
 
 def test_more_columns_than_are_looked_at_first():
-    """Columns beyond the first 64 sleep, until their dual constraints wake them."""
+    """Other columns are screened until their dual constraints are violated."""
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(60, 2)), np.where(np.arange(60) % 2, 1.0, -1.0)
     X[:, 0] += 0.7 * y
@@ -258,10 +258,10 @@ def by_quadratic_programs(K, y, cost, penalty, form):
 
     def objective(point):
         alpha = point[:m] - point[m : 2 * m]
-        pull = form @ alpha
+        image = form @ alpha
         slope = price.copy()
-        slope[: 2 * m] += np.append(pull, -pull)
-        return price @ point + 0.5 * alpha @ pull, slope
+        slope[: 2 * m] += np.append(image, -image)
+        return price @ point + 0.5 * alpha @ image, slope
 
     rows = np.hstack([signed, np.eye(n)])
     start = np.append(np.zeros(2 * m + 1), np.ones(n))
