@@ -6,7 +6,8 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from zeronorm.kernels import Kernel
-from zeronorm.learned.prototypes import LargeMargin, Projection, Prototypes
+from zeronorm.learned.prototypes import Prototypes
+from zeronorm.learned.tasks import LargeMargin, Projection
 from zeronorm.solvers import gram
 from zeronorm.solvers.losses import Hinge
 

@@ -28,7 +28,8 @@ from zeronorm.base.parameters import with_parameters
 from zeronorm.base.sampling import central_rows, class_shares, stratified_rows
 from zeronorm.base.training_set import ChosenTerms, TrainingProblem, TrainingRows, gap_warning
 from zeronorm.checks import check_integer, check_terms, shown
-from zeronorm.learned.prototypes import RIDGE, LargeMargin
+from zeronorm.learned.prototypes import RIDGE
+from zeronorm.learned.tasks import LargeMargin
 
 #: Vectors are taken from all rows up to this many, and so many for each vector, if that is more.
 DRAWN_FROM, DRAWN_FROM_EACH = 1000, 4

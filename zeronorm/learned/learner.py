@@ -30,9 +30,10 @@ from zeronorm.learned.coordinates import Units, batch_source
 from zeronorm.learned.descent import add_vectors, grown
 from zeronorm.learned.joint import Parameters
 from zeronorm.learned.losses import RoundedHinge
-from zeronorm.learned.prototypes import GROWING_STEPS, GROWING_TOLERANCE, LargeMargin, Prototypes
+from zeronorm.learned.prototypes import GROWING_STEPS, GROWING_TOLERANCE, Prototypes
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.stochastic import LARGE_BATCH, BatchProblem, Cycle, descend_by_batches
+from zeronorm.learned.tasks import LargeMargin
 from zeronorm.solvers.solution import History
 
 #: The vectors are learned on samples of so many rows, one after the other, as far as there are.

@@ -41,8 +41,8 @@ from zeronorm.decisions import OneClass
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.convergence import Descent
 from zeronorm.learned.learner import CONVERGED, check_learnable
-from zeronorm.learned.one_class_task import OneClassTask
 from zeronorm.learned.prototypes import GROWING_STEPS, GROWING_TOLERANCE, Prototypes
+from zeronorm.learned.tasks import OneClassMachine
 from zeronorm.solvers.solution import History
 
 #: Rows on which the vectors are learned, at most; and among which the next is looked for.
@@ -184,10 +184,10 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
         some = np.sort(random.permutation(len(training.codes))[:ROWS])
         data, weight = training.data[some], training.cost[some]
         unit, most = _scale(training.dense(some), training.kernel)
-        task = OneClassTask(unit * weight / (self.nu * weight.sum()), unit, most)
+        task = OneClassMachine(unit * weight / (self.nu * weight.sum()), unit, most)
         vectors, descent, history = self._vectors(data, weight, task, training, random)
         scaled = training.cost / (self.nu * training.cost.sum())
-        final = OneClassTask(unit * scaled, unit, most)
+        final = OneClassMachine(unit * scaled, unit, most)
         current = Prototypes(data, task, training.kernel, vectors)
         found = final.certified(current.features_of(training.data), self.tol)
         factor = self.nu * float(training.cost.sum()) / unit
@@ -204,7 +204,7 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
         self,
         data: Any,
         weight: np.ndarray,
-        task: OneClassTask,
+        task: OneClassMachine,
         training: TrainingRows,
         random: np.random.RandomState,
     ) -> tuple[np.ndarray, Descent, History]:
