@@ -21,7 +21,7 @@ from zeronorm.learned.constraints import (
     nearest_rows,
     with_vectors_on_rows,
 )
-from zeronorm.learned.descent import Scaling, descend, grow
+from zeronorm.learned.descent import ScaledVariables, descend, grow
 from zeronorm.learned.joint import Form, JointModels, Parameters
 from zeronorm.learned.kernel_sets import Rows
 from zeronorm.learned.stochastic import Cycle, descend_in_cycles
@@ -149,7 +149,7 @@ def test_the_descent_in_a_box_ends_at_a_stationary_point(in_cycles):
     assert np.isclose(vectors, box[0]).any() or np.isclose(vectors, box[1]).any()
     assert (models.values < 0.7 * before).all()
     one = models.take(np.array([0]))
-    scaling = Scaling(one)
+    scaling = ScaledVariables(one)
     bounds = scaling.bounds()
 
     def function(point):

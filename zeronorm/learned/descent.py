@@ -53,7 +53,7 @@ def descend(models: JointModels, *, max_steps: int, tolerance: float) -> np.ndar
     active, left = np.arange(len(models)), max_steps
     while len(active) and left > 0:
         part = models.take(active)
-        scaling = Scaling(part)
+        scaling = ScaledVariables(part)
         done = minimise_together(
             scaling.function,
             scaling.start(),
@@ -121,7 +121,7 @@ def add_vectors(models: JointModels, added: Any) -> None:
     models.parameters = replace(parameters, vectors=vectors, weights=weights)
 
 
-class Scaling:
+class ScaledVariables:
     """Variables of the descent: the parameters, scaled by a Gauss-Newton matrix at its start."""
 
     def __init__(self, models: JointModels) -> None:

@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from zeronorm.solvers.design import Design
-from zeronorm.solvers.losses import Hinge, one_class
+from zeronorm.solvers.losses import Hinge, one_class, with_offset
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
 from zeronorm.solvers.newton.rounded_hinge import solve_rounded_hinge
 from zeronorm.solvers.solution import Solution
@@ -139,17 +139,12 @@ class OneClassMachine(LargeMargin):
 
     def solve(self, features: np.ndarray, start: np.ndarray | None) -> SpanSolution:
         """Solve with corners rounded off, from the last intercept."""
-        return self._of_rows(super().solve(_with_offset(features), start))
+        return self._of_rows(super().solve(with_offset(features), start))
 
     def certified(self, features: np.ndarray, tolerance: float) -> SpanSolution:
         """Solve as it is, to a duality gap relative to the objective with its constant."""
-        return self._of_rows(super().certified(_with_offset(features), tolerance))
+        return self._of_rows(super().certified(with_offset(features), tolerance))
 
     def _of_rows(self, found: SpanSolution) -> SpanSolution:
         value, signed_dual = found.value - self.constant, found.signed_dual[:-1]
         return replace(found, value=value, signed_dual=signed_dual)
-
-
-def _with_offset(features: np.ndarray) -> np.ndarray:
-    """Features of the rows, and none of the row of the offset."""
-    return np.vstack([features, np.zeros_like(features[:1])])

@@ -143,6 +143,11 @@ def one_class(cost: np.ndarray, total: float, most: float) -> Hinge:
     return Hinge(target, np.append(cost, total), margin)
 
 
+def with_offset(features: np.ndarray) -> np.ndarray:
+    """Return the features of the rows for :func:`one_class`, and none of the row of the offset."""
+    return np.vstack([features, np.zeros_like(features[:1])])
+
+
 class Probit:
     """Minus the logarithm of the normal distribution function of the margin, times the costs.
 
