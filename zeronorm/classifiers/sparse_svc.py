@@ -193,14 +193,14 @@ class SparseSVC(LearnedMachine, KernelClassifier):
 
     _on_dask: ClassVar[str | None] = "DaskSparseSVC"
 
-    def _losses(self, training: Any) -> Sequence[RowLoss]:
+    def _losses(self) -> Sequence[RowLoss]:
         return (SQUARED_HINGE,)
 
     def _criterion(self, training: Any) -> Criterion:
         return CLASSES
 
-    def _answers(self, training: Any, truth: np.ndarray) -> Callable[..., Any]:
-        return partial(HeldOutClassifier, np.unique(truth))
+    def _answers(self, training: Any) -> Callable[..., Any]:
+        return partial(HeldOutClassifier, training.classes)
 
     def _store_choice(self, choice: Choice) -> None:
         self.calibration_ = choice.calibration

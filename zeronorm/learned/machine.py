@@ -64,7 +64,7 @@ class LearnedMachine(KernelMachine):
     _C_values: ClassVar[Sequence[float]] = C_VALUES
 
     @abstractmethod
-    def _answers(self, training: Any, truth: np.ndarray) -> Callable[..., Any]:
+    def _answers(self, training: Any) -> Callable[..., Any]:
         """Return what makes an estimator of held-out values (``scoring.py``)."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
@@ -134,7 +134,7 @@ class LearnedMachine(KernelMachine):
         )
 
     @abstractmethod
-    def _losses(self, training: TrainingRows) -> Sequence[RowLoss]:
+    def _losses(self) -> Sequence[RowLoss]:
         """Losses to choose from."""
 
     @abstractmethod
@@ -191,8 +191,7 @@ class LearnedMachine(KernelMachine):
         if scorer is not None:
             truth = y[training.rows]
             truth = truth[:, 0] if truth.ndim == 2 and truth.shape[1] == 1 else truth
-            answers = self._answers(training, truth)
-            self._scoring = Scoring(scorer, answers, training.data, truth, score)
+            self._scoring = Scoring(scorer, self._answers(training), training.data, truth, score)
 
     def _learn(self, training: TrainingRows) -> Learned:
         random = check_random_state(self.random_state)
@@ -225,7 +224,7 @@ class LearnedMachine(KernelMachine):
             metric=self.metric if self.max_features is None else True,
             linear=self.linear,
             chooses_terms=self._chooses_terms(),
-            losses=self._losses(training),
+            losses=self._losses(),
             C_values=self._C_values,
         )
         check_cost(max(setting.C for setting in settings) * training.cost)

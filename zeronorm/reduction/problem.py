@@ -146,7 +146,7 @@ class SubsetProblem:
     reference: np.ndarray | None = None
 
     def take(self, some: np.ndarray) -> SubsetProblem:
-        """Return the problem of some of the rows, which stand for all."""
+        """Return the problem of some of the rows, with costs rescaled to all."""
         hinges = np.concatenate([some + copy * len(self.rows) for copy in range(self.copies)])
         cost = self.cost[hinges] * (self.cost.sum() / self.cost[hinges].sum())
         margins = None if self.margins is None else self.margins[hinges]

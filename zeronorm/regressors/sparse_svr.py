@@ -237,7 +237,7 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         if self.extrapolation is not None:
             check_not_negative("extrapolation, unless it is None,", self.extrapolation)
 
-    def _losses(self, training: Any) -> Sequence[Insensitive]:
+    def _losses(self) -> Sequence[Insensitive]:
         if self.loss == "squared":
             return (Insensitive(),)
         if is_cv(self.epsilon):
@@ -256,7 +256,7 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         is_robust = self.loss != "squared"
         return TargetUnits.of(training.targets, training.cost, is_robust=is_robust)
 
-    def _answers(self, training: Any, truth: np.ndarray) -> Callable[..., Any]:
+    def _answers(self, training: Any) -> Callable[..., Any]:
         return partial(HeldOutRegressor, self._target_units(training))
 
     def _learn(self, training: Any) -> Learned:
