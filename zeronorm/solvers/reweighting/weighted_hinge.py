@@ -105,7 +105,7 @@ class HingeRidge:
             return view.last
         # First time on these rows: the dual of the smoothed hinge at the current point.
         scores = design.apply(np.append(weights, self.intercept))
-        dual = view.hinge.cost * np.clip(view.hinge.slack(scores), 0.0, 1.0)
+        dual = view.hinge.smoothed(1.0).dual(view.hinge.slack(scores))
         return Solution(weights, self.intercept, scores, dual, np.inf)
 
     def _loss(self, solved: _View) -> float:
