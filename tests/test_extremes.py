@@ -37,6 +37,7 @@ from zeronorm import (
 )
 from zeronorm.base.training_set import LARGEST_COST
 from zeronorm.solvers.linear_programs.hinge_lp import solve_largest_coefficient
+from zeronorm.solvers.losses import Hinge
 
 CLASSIFIERS = {
     "A": ZeroNormSVC,
@@ -153,7 +154,7 @@ def test_the_largest_coefficient_at_no_cost(C):
     """Certified, though the costs are below all tolerances of HiGHS."""
     K = np.random.default_rng(0).normal(size=(30, 10))
     y = np.where(np.arange(30) < 10, 1.0, -1.0)
-    found = solve_largest_coefficient(K, y, np.full(30, C))
+    found = solve_largest_coefficient(K, Hinge(y, np.full(30, C)))
     coef, objective, gap = found.coef, found.objective, found.gap
     assert not coef.any()
     assert objective == pytest.approx(20 * C)

@@ -20,6 +20,7 @@ from zeronorm.solvers.linear_programs import highs, hinge_subsets
 from zeronorm.solvers.linear_programs.highs import LinearProgramError
 from zeronorm.solvers.linear_programs.hinge_lp import Box, solve_one_norm
 from zeronorm.solvers.linear_programs.hinge_subsets import HingeSubsets
+from zeronorm.solvers.losses import Hinge
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -157,7 +158,7 @@ def test_several_classes_share_one_set(signs):
     terms, loss = set(), 0.0
     for target in targets.T:
         box = Box(target, np.full(len(y), 5.0)) if signs == "label" else None
-        found = solve_one_norm(values, target, np.full(len(y), 5.0), box)
+        found = solve_one_norm(values, Hinge(target, np.full(len(y), 5.0)), box)
         terms |= set(np.flatnonzero(found.coef))
         loss += found.objective - np.abs(found.coef).sum()
     assert model.n_candidates_ == len(terms)

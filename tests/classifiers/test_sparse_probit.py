@@ -49,12 +49,12 @@ def test_gradient_vanishes_for_the_terms_that_are_left(make, weighted):
     X, y, model, K = fitted(make, sample_weight=cost)
     targets = signed(model, y)
     coef, intercept = model.dual_coef_, model.intercept_
-    for place in zip(*coef.nonzero(), strict=True):
-        step = 1e-5 * abs(coef[place])
+    for index in zip(*coef.nonzero(), strict=True):
+        step = 1e-5 * abs(coef[index])
         ends = []
         for sign in (1, -1):
             moved = coef.copy()
-            moved[place] += sign * step
+            moved[index] += sign * step
             ends.append(posterior(moved, intercept, K, targets, cost))
         # In units of the coefficient the two parts of the slope are of size one.
         assert abs(ends[0] - ends[1]) / (2e-5) < 1e-3

@@ -76,9 +76,9 @@ def test_the_smallest_within_one_standard_error_is_kept():
     limit = path["error"][best] + path["standard_error"][best]
     kept = path["terms"][path["error"] <= limit].min()
     assert model.expansion_.n_products == kept
-    place = path["terms"].tolist().index(kept)
-    assert model.C_ == path["C"][place]
-    assert hasattr(model, "linear_coef_") == path["linear"][place]
+    index = path["terms"].tolist().index(kept)
+    assert model.C_ == path["C"][index]
+    assert hasattr(model, "linear_coef_") == path["linear"][index]
 
 
 def test_rule_best_keeps_the_lowest_error():
@@ -98,9 +98,9 @@ def test_errors_of_the_path_are_those_of_models_fitted_on_the_folds():
     for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
         one = SparseLargeMarginClassifier(size, C=10.0, gamma=1.0, random_state=0)
         errors.append(1 - one.fit(X[train], y[train]).score(X[test], y[test]))
-    place = model.path_["terms"].tolist().index(size)
+    index = model.path_["terms"].tolist().index(size)
     spread = np.std(errors, ddof=1) / np.sqrt(5)
-    assert abs(model.path_["error"][place] - np.mean(errors)) < 2 * spread + 0.01
+    assert abs(model.path_["error"][index] - np.mean(errors)) < 2 * spread + 0.01
 
 
 def test_a_fixed_number_of_terms_with_many_classes():

@@ -454,8 +454,8 @@ def test_too_few_rounds_are_said(variant, max_iter):
 
 
 def test_the_warning_of_the_infinity_norm_points_at_the_callers_line(monkeypatch):
-    def poor(values, target, cost):
-        found = Solution(np.zeros(values.shape[1]), 0.0, target, cost, 1.0, gap=0.5)
+    def poor(values, hinge):
+        found = Solution(np.zeros(values.shape[1]), 0.0, hinge.target, hinge.cost, 1.0, gap=0.5)
         found.record()
         return found
 

@@ -38,7 +38,8 @@ class Problem:
     def __init__(self, linear=True):
         self.X, self.y, self.weight = rows()
         machine = SparseSVC(class_weight="balanced")
-        self.training, classes = machine._training_rows(self.X, self.y, self.weight)
+        self.training = machine._training_rows(self.X, self.y, self.weight)
+        classes = self.training.classes
         totals = np.bincount(self.training.codes, weights=self.weight[self.weight > 0])
         weights = class_weights("balanced", classes, np.arange(3), totals)
         self.coding = ClassRows(self.training.kernel, classes, weights)

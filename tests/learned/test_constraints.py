@@ -21,7 +21,7 @@ from zeronorm.learned.constraints import (
     nearest_rows,
     with_vectors_on_rows,
 )
-from zeronorm.learned.descent import Scaling, descend, grow
+from zeronorm.learned.descent import ScaledVariables, descend, grow
 from zeronorm.learned.joint import Form, JointModels, Parameters
 from zeronorm.learned.kernel_sets import Rows
 from zeronorm.learned.stochastic import Cycle, descend_in_cycles
@@ -149,7 +149,7 @@ def test_the_descent_in_a_box_ends_at_a_stationary_point(in_cycles):
     assert np.isclose(vectors, box[0]).any() or np.isclose(vectors, box[1]).any()
     assert (models.values < 0.7 * before).all()
     one = models.take(np.array([0]))
-    scaling = Scaling(one)
+    scaling = ScaledVariables(one)
     bounds = scaling.bounds()
 
     def function(point):
@@ -160,8 +160,8 @@ def test_the_descent_in_a_box_ends_at_a_stationary_point(in_cycles):
     start = scaling.start()[0]
     other = minimize(function, start, jac=True, bounds=ends, options={"maxiter": 300})
     assert other.fun > (1.0 - 1e-3) * one.values[0]
-    pull = np.where(bounds.free(start, function(start)[1], np.arange(1)), function(start)[1], 0.0)
-    assert np.abs(pull).max() < 1e-2 * one.values[0]
+    free = np.where(bounds.free(start, function(start)[1], np.arange(1)), function(start)[1], 0.0)
+    assert np.abs(free).max() < 1e-2 * one.values[0]
 
 
 def test_nearest_rows_are_the_best_assignment():

@@ -27,7 +27,7 @@ def sentences(fit):
         (Descent(50, 0.01, True, 0.021), True),
         (Descent(50, 0.01, True, 0.019), False),  # of next to nothing
         (Descent(50, 0.5e-3, True, 0.9), False),  # hardly a fall
-        (Descent(50, 0.01, False, 0.1), False),  # at rest
+        (Descent(50, 0.01, False, 0.1), False),  # converged
         (Descent(50, 0.01, True), True),  # there is no mean loss
     ],
 )
@@ -46,10 +46,10 @@ def test_still_moving_a_little_is_a_note():
     assert not sentences(lambda: model.fit(X, y))
     assert model.history_["fall"].max() > FALLING
     assert model.score(X, y) == 1.0
-    assert model.history_["fall"][-1] == 0.0  # the coefficients are at rest
+    assert model.history_["fall"][-1] == 0.0  # the coefficients have converged
 
 
-def test_vectors_that_are_far_from_rest_are_a_warning():
+def test_vectors_that_have_not_converged_are_a_warning():
     X, y = spirals(200, seed=2)
     given = {"C": 10.0, "metric": True, "n_init": 1, "random_state": 0}
     model = SparseSVC(6, max_iter=4, **given)

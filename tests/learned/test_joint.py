@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 
 from zeronorm.kernels import Kernel
 from zeronorm.learned.coefficients import certify
-from zeronorm.learned.descent import Scaling, descend, grow
+from zeronorm.learned.descent import ScaledVariables, descend, grow
 from zeronorm.learned.features import keep_features, zero_widths
 from zeronorm.learned.joint import Form, JointModels, Parameters
 from zeronorm.learned.kernel_sets import Rows
@@ -59,7 +59,7 @@ def test_gradient_by_finite_differences(kernel, widths, linear, as_sparse):
     rows = rows_of(as_sparse=as_sparse)
     size = 3 if kernel.name == "linear" else 5
     models = models_of(rows, Form(kernel, widths, 0.7, linear), size)
-    scaling, both = Scaling(models), np.arange(2)
+    scaling, both = ScaledVariables(models), np.arange(2)
     point, step = scaling.start(), 1e-6
     _, gradient = scaling.function(point, both)
     differences = [

@@ -6,8 +6,10 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from zeronorm.kernels import Kernel
-from zeronorm.learned.prototypes import LargeMargin, Projection, Prototypes
+from zeronorm.learned.prototypes import Prototypes
+from zeronorm.learned.tasks import LargeMargin, Projection
 from zeronorm.solvers import gram
+from zeronorm.solvers.losses import Hinge
 
 KERNELS = {
     "rbf": Kernel("rbf", gamma=0.4),
@@ -25,7 +27,8 @@ def problem(task, n=50, d=3, outputs=2, seed=0):
     if task == "projection":
         return X, Projection(rng.normal(size=(n, outputs)))
     scores = X @ rng.normal(size=(d, outputs)) + 0.5 * rng.normal(size=(n, outputs))
-    return X, LargeMargin(np.where(scores > 0, 1.0, -1.0), rng.uniform(0.5, 2.0, size=n))
+    cost = rng.uniform(0.5, 2.0, size=n)
+    return X, LargeMargin([Hinge(target, cost) for target in np.where(scores > 0, 1.0, -1.0).T])
 
 
 def placed(task, kernel, count=4, **options):
@@ -37,11 +40,11 @@ def placed(task, kernel, count=4, **options):
 
 def by_differences(function, point, step=1e-5):
     slope = np.empty_like(point)
-    for place in np.ndindex(*point.shape):
+    for index in np.ndindex(*point.shape):
         ahead, behind = point.copy(), point.copy()
-        ahead[place] += step
-        behind[place] -= step
-        slope[place] = (function(ahead) - function(behind)) / (2 * step)
+        ahead[index] += step
+        behind[index] -= step
+        slope[index] = (function(ahead) - function(behind)) / (2 * step)
     return slope
 
 
@@ -125,14 +128,15 @@ def test_the_projection_has_the_closed_form(kernel):
 @pytest.mark.parametrize("cost", [0.1, 10.0])
 def test_the_certified_solution_is_an_svm_with_the_modified_kernel(kernel, cost):
     X, task = problem("margin", outputs=1)
-    task.cost = np.full((len(X), 1), cost)
+    (hinge,) = task.hinges
+    hinge.cost = np.full(len(X), cost)
     vectors = np.random.default_rng(1).normal(size=(3, X.shape[1]))
     state = Prototypes(X, task, kernel, vectors)
     state.accept(task.certified(state.features, 1e-8))
     assert state.solution.gap <= 1e-8
     cross = kernel.matrix(X, vectors)
     modified = cross @ np.linalg.solve(kernel.matrix(vectors, vectors), cross.T)  # (20)
-    svc = SVC(kernel="precomputed", C=cost, tol=1e-8).fit(modified, task.targets[:, 0])
+    svc = SVC(kernel="precomputed", C=cost, tol=1e-8).fit(modified, hinge.target)
     # Where all dual variables are at their bounds, any intercept within an interval is optimal.
     theirs = svc.decision_function(modified)
     np.testing.assert_allclose(
@@ -140,11 +144,11 @@ def test_the_certified_solution_is_an_svm_with_the_modified_kernel(kernel, cost)
     )
     a = np.zeros(len(X))
     a[svc.support_] = svc.dual_coef_[0]
-    hinge = np.maximum(0.0, 1.0 - task.targets[:, 0] * theirs).sum()
-    assert state.value == pytest.approx(0.5 * a @ modified @ a + cost * hinge, rel=1e-6)
+    loss = cost * np.maximum(0.0, 1.0 - hinge.target * theirs).sum()
+    assert state.value == pytest.approx(0.5 * a @ modified @ a + loss, rel=1e-6)
     # The rounded hinge lies below the hinge, by half a width a row at most.
     rounded = task.solve(state.features, None).value
-    assert rounded <= state.value <= rounded + 0.25 * task.cost.sum() + 1e-9
+    assert rounded <= state.value <= rounded + 0.25 * hinge.cost.sum() + 1e-9
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -106,8 +106,8 @@ def test_within_bounds_the_minimum_is_that_of_lbfgsb():
         assert found.values[i] == pytest.approx(other.fun, rel=1e-7)
     # The conditions of an optimum: nothing leads downhill but what the bounds forbid.
     gradient = np.einsum("bij,bj->bi", A, found.points) - b
-    pull = np.where(bounds.free(found.points, gradient, np.arange(8)), gradient, 0.0)
-    assert np.abs(pull).max() < 1e-3
+    free = np.where(bounds.free(found.points, gradient, np.arange(8)), gradient, 0.0)
+    assert np.abs(free).max() < 1e-3
     assert ((found.points == low) | (found.points == high)).mean() > 0.3
 
 

@@ -33,7 +33,7 @@ def test_regression_by_the_objective_of_svr(C, epsilon):
     X, y, weight = problem()
     hinge = insensitive(y, C * weight, epsilon)
     design = Design(np.tile(features_of(X), (2, 1)))
-    found = solve_hinge_ridge(design, hinge.target, hinge.cost, margin=hinge.margin, tolerance=1e-8)
+    found = solve_hinge_ridge(design, hinge, tolerance=1e-8)
     assert found.gap <= 1e-8
     svr = SVR(C=C, epsilon=epsilon, gamma=0.5, tol=1e-10).fit(X, y, weight)
     dual = np.zeros(len(y))
@@ -48,7 +48,7 @@ def test_regression_without_features_is_a_weighted_median():
     _, y, weight = problem()
     hinge = insensitive(y, weight, 0.0)
     design = Design(np.zeros((100, 0)))
-    found = solve_hinge_ridge(design, hinge.target, hinge.cost, margin=hinge.margin)
+    found = solve_hinge_ridge(design, hinge)
     best = min(weight @ np.abs(y - b) for b in y)
     assert found.objective == pytest.approx(best, rel=1e-12) and found.gap <= 1e-9
 
@@ -73,9 +73,7 @@ def test_linear_program_of_regression_by_scipy(multiplicative):
     X, y, weight = problem()
     values, n, epsilon = RBF.matrix(X, X), len(y), 0.1
     hinge = insensitive(y, weight, epsilon)
-    program = HingeLP(
-        np.tile(values, (2, 1)), hinge.target, hinge.cost, multiplicative, margin=hinge.margin
-    )
+    program = HingeLP(np.tile(values, (2, 1)), hinge, multiplicative)
     solved = program.solve(np.ones(n), 1e-9)
     assert solved.gap <= 1e-9
     costs = np.concatenate([np.ones(2 * n), [0.0], weight])
@@ -93,7 +91,7 @@ def test_one_class_by_the_objective_of_libsvm(nu):
     n = len(X)
     hinge = one_class(np.full(n, 1.0 / (nu * n)), 1.0, 2.0)
     design = Design(np.vstack([features_of(X), np.zeros(n)]))
-    found = solve_hinge_ridge(design, hinge.target, hinge.cost, margin=hinge.margin, tolerance=1e-9)
+    found = solve_hinge_ridge(design, hinge, tolerance=1e-9)
     assert found.gap <= 1e-9
     rho, scores = -found.intercept, features_of(X) @ found.coef
     ours = 0.5 * found.coef @ found.coef + np.maximum(rho - scores, 0).sum() / (nu * n) - rho

@@ -26,12 +26,12 @@ def problem(seed, n=30):
 def test_one_norm(seed):
     values, hinge = problem(seed)
     rows, pinned = without_intercept(values, hinge)
-    found = solve_one_norm(rows, pinned.target, pinned.cost, margin=pinned.margin)
+    found = solve_one_norm(rows, pinned)
     assert found.intercept == 0.0 and found.gap <= 1e-9
     assert found.objective == pytest.approx(
         minimum(values, hinge.target, hinge.cost, has_intercept=False), rel=1e-9
     )
-    free = solve_one_norm(values, hinge.target, hinge.cost)
+    free = solve_one_norm(values, hinge)
     assert abs(free.intercept) > 0.1 and free.objective < found.objective
 
 
@@ -39,9 +39,7 @@ def test_one_norm(seed):
 def test_ridge(seed):
     values, hinge = problem(seed)
     rows, pinned = without_intercept(values, hinge)
-    found = solve_hinge_ridge(
-        Design(rows), pinned.target, pinned.cost, tolerance=1e-8, margin=pinned.margin
-    )
+    found = solve_hinge_ridge(Design(rows), pinned, tolerance=1e-8)
     theirs = LinearSVC(loss="hinge", C=1.0, fit_intercept=False, tol=1e-8, max_iter=1_000_000)
     theirs.fit(values, hinge.target, sample_weight=hinge.cost)
     weights = theirs.coef_[0]

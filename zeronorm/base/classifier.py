@@ -55,7 +55,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             # What overflows is found by the checks of the result, which say it in a sentence.
             with np.errstate(all="ignore"):
                 rows = moved(X, self.device)
-                training, classes = self._training_rows(rows, to_numpy(y), sample_weight)
+                training = self._training_rows(rows, to_numpy(y), sample_weight)
+                classes = training.classes
                 learned = self._learn(training)
                 fitted = CheckedExpansion(training, learned, self._with_choices(learned)._learn)
                 doubt = learned.doubt or guessing_message(type(self).__name__, fitted, classes)
@@ -65,10 +66,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         warn_of(learned, doubt)
         return self
 
-    def _training_rows(
-        self, X: Any, y: np.ndarray, sample_weight: Any
-    ) -> tuple[TrainingRows, np.ndarray]:
-        """Rows that count, with labels and costs, and the classes."""
+    def _training_rows(self, X: Any, y: np.ndarray, sample_weight: Any) -> TrainingRows:
+        """Rows that count, with labels and costs."""
         check_labels(y)
         rows, given, data, kernel = self._rows_that_count(X, sample_weight)
         classes, codes = class_codes(y[rows] if len(rows) < len(y) else y)
@@ -76,7 +75,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         cost *= self._unit_cost()
         check_cost(cost)
         targets = signed_targets(codes, len(classes))
-        return TrainingRows(rows, data, codes, targets, cost, kernel), classes
+        return TrainingRows(rows, data, codes, targets, cost, kernel, classes=classes)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Evaluate the decision function.

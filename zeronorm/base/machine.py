@@ -95,10 +95,14 @@ class KernelMachine(Documented, BaseEstimator, metaclass=ABCMeta):
         """Whether X holds kernel values."""
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
+    def _first_gamma(self) -> Any:
+        """Return gamma of the kernel that learning begins with."""
+        return self.gamma
+
     def _make_kernel(self, X: Any, sample_weight: np.ndarray | None) -> Kernel:
         return Kernel.from_params(
             self.kernel,
-            gamma=self.gamma,
+            gamma=self._first_gamma(),
             degree=self.degree,
             coef0=self.coef0,
             X=X,

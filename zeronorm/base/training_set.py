@@ -39,7 +39,7 @@ class TrainingRows:
     one per class beyond), ``cost`` is C times the weights. ``full_data`` are all rows, where these
     are a sample with costs rescaled to them (``dask/rows.py``): coefficients are solved on those.
     ``box``, least and largest value of each feature, is what learned vectors must stay in;
-    ``ends_on_rows`` says that they must be rows.
+    ``ends_on_rows`` says that they must be rows. ``classes`` are the labels of the class numbers.
     """
 
     rows: np.ndarray
@@ -51,6 +51,7 @@ class TrainingRows:
     full_data: Any = None
     box: tuple[np.ndarray, np.ndarray] | None = None
     ends_on_rows: bool = False
+    classes: Any = None
 
     @property
     def n_all(self) -> int:
@@ -58,10 +59,12 @@ class TrainingRows:
         return len(self.codes) if self.full_data is None else self.full_data.n_rows
 
     @property
-    def output_cost(self) -> np.ndarray:
-        """Cost of each row's hinge in each output, shape (n, n_outputs)."""
+    def hinges(self) -> list[Hinge]:
+        """Hinges of the rows in each output."""
         cost = self.cost[:, None]
-        return cost if self.targets.shape[1] == 1 else cost * own_class_factors(self.targets)
+        if self.targets.shape[1] > 1:
+            cost = cost * own_class_factors(self.targets)
+        return [Hinge(*output) for output in zip(self.targets.T, cost.T, strict=True)]
 
     def output_factors(self, indices: Any) -> np.ndarray:
         """How many times some rows count in each output."""
@@ -133,16 +136,6 @@ class TrainingProblem:
         return gram
 
     @property
-    def output_cost(self) -> np.ndarray:
-        """Cost of each row's hinge in each output."""
-        return self.training.output_cost
-
-    @property
-    def outputs(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Targets and costs of the hinges of each output."""
-        return list(zip(self.targets.T, self.output_cost.T, strict=True))
-
-    @property
     def has_intercept(self) -> bool:
         """Whether coefficients under a penalty of their own go with an intercept.
 
@@ -150,7 +143,7 @@ class TrainingProblem:
         and as far from one as from another: a term says much about its own row and adds a constant
         to all others. So the intercept and the sum of the coefficients can take each other's place
         at nearly the same objective, and the terms of one class with an intercept for the other
-        class are enough to know all rows by heart: on new rows that function is its intercept.
+        class are enough to fit all rows: on new rows that function is its intercept.
         Without one there are terms of both classes. (The norm of the function, as in the SVM,
         makes the coefficients sum to zero by itself.)
 
@@ -169,8 +162,7 @@ class TrainingProblem:
         Where there is no intercept, there are two rows more (:func:`without_intercept`).
         """
         values = self.values[:, columns]
-        for target, cost in self.outputs:
-            hinge = Hinge(target, cost)
+        for hinge in self.training.hinges:
             yield (values, hinge) if self.has_intercept else without_intercept(values, hinge)
 
 

@@ -246,7 +246,7 @@ class CrossEntropySVC(SparseKernelClassifier):
         return merged[self._distinct(training, merged)]
 
     def _block_support(self, training: TrainingRows, block: np.ndarray) -> np.ndarray:
-        """Return the one-norm support vectors of one block, which stands for all rows."""
+        """Return the one-norm support vectors of one block, with costs rescaled to all rows."""
         indices = block[self._distinct(training, block)]
         values = training.kernel.matrix(training.data[block], training.vectors(indices))
         signs, caps = self._signs_and_caps(training, indices)

@@ -32,7 +32,6 @@ from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import ChosenTerms, Learned, TrainingProblem
 from zeronorm.checks import check_choice, check_positive, check_word, is_number, is_sequence, shown
 from zeronorm.kernels import Kernel
-from zeronorm.solvers.losses import Hinge
 from zeronorm.solvers.newton.gcv import criteria, hat_matrix, working_problem
 from zeronorm.solvers.newton.smooth_hinge_lasso import SmoothHingeLasso, largest_penalty
 from zeronorm.solvers.solution import History, Solution
@@ -167,17 +166,13 @@ class IRWLSClassifier(SparseKernelClassifier):
         if isinstance(self.lam, str):
             # Those of the problem with an intercept, in any case: without one, terms that only
             # say which class is the commonest are the last to go. A constant kernel has no terms.
-            hinges = [Hinge(*output) for output in problem.outputs]
+            hinges = problem.training.hinges
             unit = max(largest_penalty(values, hinge) for hinge in hinges) or 1.0
             return [share * unit for share in LAMS]
         return sorted(map(float, np.ravel(self.lam)), reverse=True)
 
-    def _make_kernel(self, X: Any, sample_weight: np.ndarray | None) -> Kernel:
-        if not is_choice(self.gamma):
-            return super()._make_kernel(X, sample_weight)
-        return Kernel.from_params(
-            self.kernel, degree=self.degree, coef0=self.coef0, X=X, sample_weight=sample_weight
-        )
+    def _first_gamma(self) -> Any:
+        return "scale" if is_choice(self.gamma) else self.gamma
 
     def _kernels(self, kernel: Kernel) -> list[Kernel]:
         if not is_choice(self.gamma):
@@ -229,13 +224,12 @@ class IRWLSClassifier(SparseKernelClassifier):
         """Both criteria and the trace of the hat matrix of the rows, summed over the outputs."""
         found = []
         for part, path in zip(parts, paths, strict=True):
-            target, cost = path.hinge.target, path.hinge.cost
-            weight, _ = working_problem(part.scores, target, cost, part.dual, self.delta)
+            weight, _ = working_problem(part.scores, path.hinge, part.dual, self.delta)
             terms = np.flatnonzero(part.coef)
             left, right = hat_matrix(path.values[:, terms], part.coef[terms], weight, lam)
             trace = float(np.einsum("ij,ji->", left[:n_rows], right[:, :n_rows]))
-            own = part.scores[:n_rows], target[:n_rows], cost[:n_rows]
-            found.append((*criteria(*own, trace), trace))
+            own = path.hinge.take(slice(n_rows), path.hinge.cost[:n_rows])
+            found.append((*criteria(part.scores[:n_rows], own, trace), trace))
         return dict(zip(("gcv", "loo", "trace"), np.sum(found, axis=0).tolist(), strict=True))
 
 

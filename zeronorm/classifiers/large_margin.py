@@ -97,8 +97,8 @@ KernelExpansion, default="greedy"
         Steps with all the vectors.
     history_ : dict of ndarray
         For every stage: "terms", "rows", "fall" (by which share of the objective each of the last
-        steps still lowered it, zero at rest) and "objective" (with the hinge rounded off, which is
-        less; the costs of a sample are rescaled to all).
+        steps still lowered it, zero where they have converged) and "objective" (with the hinge
+        rounded off, which is less; the costs of a sample are rescaled to all).
     n_features_in_ : int
         Number of features seen in ``fit``.
 
@@ -158,12 +158,10 @@ KernelExpansion, default="greedy"
         is_metric = isinstance(self.learn_gamma, str)
         return kernel.with_metric(np.ones(X.shape[1])) if is_metric else kernel
 
-    def _training_rows(
-        self, X: Any, y: np.ndarray, sample_weight: Any
-    ) -> tuple[TrainingRows, np.ndarray]:
-        found = super()._training_rows(X, y, sample_weight)
+    def _training_rows(self, X: Any, y: np.ndarray, sample_weight: Any) -> TrainingRows:
+        training = super()._training_rows(X, y, sample_weight)
         check_terms(self.n_terms, X.shape[0])
-        return found
+        return training
 
     def _learn(self, training: TrainingRows) -> Learned:
         return learn_vectors(

@@ -127,7 +127,7 @@ class OneNormSVC(SparseKernelClassifier):
 
     def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         parts = [
-            solve_one_norm(values, hinge.target, hinge.cost, box, hinge.margin)
+            solve_one_norm(values, hinge, box)
             for (values, hinge), box in zip(problem.hinges(), self._boxes(problem), strict=True)
         ]
         return join_certified(parts, self.tol, type(self).__name__)
@@ -136,8 +136,8 @@ class OneNormSVC(SparseKernelClassifier):
 class LinearProgrammingSVC(OneNormSVC):
     """Support vector classifier with a one-norm penalty and coefficients of either sign (LP-SVC).
 
-    Minimises Σ|α_j| + C Σ hinge, a linear program. A row may speak against its own class, and no
-    coefficient is bounded: fewer terms than :class:`OneNormSVC` where C is small.
+    Minimises Σ|α_j| + C Σ hinge, a linear program. A coefficient may have the sign of the other
+    class, and none is bounded: fewer terms than :class:`OneNormSVC` where C is small.
 
     Parameters
     ----------

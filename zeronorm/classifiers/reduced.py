@@ -28,7 +28,8 @@ from zeronorm.base.parameters import with_parameters
 from zeronorm.base.sampling import central_rows, class_shares, stratified_rows
 from zeronorm.base.training_set import ChosenTerms, TrainingProblem, TrainingRows, gap_warning
 from zeronorm.checks import check_integer, check_terms, shown
-from zeronorm.learned.prototypes import RIDGE, LargeMargin
+from zeronorm.learned.prototypes import RIDGE
+from zeronorm.learned.tasks import LargeMargin
 
 #: Vectors are taken from all rows up to this many, and so many for each vector, if that is more.
 DRAWN_FROM, DRAWN_FROM_EACH = 1000, 4
@@ -127,12 +128,10 @@ class ReducedSVC(SparseKernelClassifier):
         if not isinstance(self.modified, (bool, np.bool_)):
             raise ValueError(f"modified must be True or False; got {shown(self.modified)}.")
 
-    def _training_rows(
-        self, X: Any, y: np.ndarray, sample_weight: Any
-    ) -> tuple[TrainingRows, np.ndarray]:
-        found = super()._training_rows(X, y, sample_weight)
+    def _training_rows(self, X: Any, y: np.ndarray, sample_weight: Any) -> TrainingRows:
+        training = super()._training_rows(X, y, sample_weight)
         check_terms(self.n_terms, X.shape[0])
-        return found
+        return training
 
     def _choose_candidates(self, training: TrainingRows) -> np.ndarray:
         """Take distinct rows, as many of each class as of any other, where it has them."""
@@ -162,7 +161,7 @@ class ReducedSVC(SparseKernelClassifier):
         if self.modified:
             to_coef = inverse_root(problem.gram("modified=True"))
             features = features @ to_coef
-        solution = LargeMargin(problem.targets, problem.output_cost).certified(features, self.tol)
+        solution = LargeMargin(problem.training.hinges).certified(features, self.tol)
         coef = solution.weights if to_coef is None else to_coef @ solution.weights
         warning = gap_warning("ReducedSVC", solution.gap, self.tol)
         history = {

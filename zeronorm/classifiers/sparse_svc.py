@@ -146,8 +146,8 @@ class SparseSVC(LearnedMachine, KernelClassifier):
     history_ : dict of ndarray
         "terms", "rows", "C" (it may rise to the one that is asked for) and "objective" of every
         stage of the final fit, and "fall": by which share of it each of the last steps still
-        lowered the objective, zero at rest. Where more steps would matter a
-        ``ConvergenceWarning`` says so.
+        lowered the objective, zero where they have converged. Where more steps would matter
+        a ``ConvergenceWarning`` says so.
     n_features_in_ : int
         Number of features seen in ``fit``.
 
@@ -194,14 +194,14 @@ class SparseSVC(LearnedMachine, KernelClassifier):
 
     _on_dask: ClassVar[str | None] = "DaskSparseSVC"
 
-    def _losses(self, training: Any) -> Sequence[RowLoss]:
+    def _losses(self) -> Sequence[RowLoss]:
         return (SQUARED_HINGE,)
 
     def _criterion(self, training: Any) -> Criterion:
         return CLASSES
 
-    def _answers(self, training: Any, truth: np.ndarray) -> Callable[..., Any]:
-        return partial(HeldOutClassifier, np.unique(truth))
+    def _answers(self, training: Any) -> Callable[..., Any]:
+        return partial(HeldOutClassifier, training.classes)
 
     def _store_choice(self, choice: Choice) -> None:
         self.calibration_ = choice.calibration

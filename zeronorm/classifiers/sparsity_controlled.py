@@ -114,10 +114,10 @@ class SparsityControlledSVC(SparseKernelClassifier):
     def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         gram = problem.gram("SparsityControlledSVC")
         parts = [
-            HingeLasso(problem.values, target, cost, gram).solve(
+            HingeLasso(problem.values, hinge, gram).solve(
                 self.lam, self.tol, max_steps=self.max_iter
             )
-            for target, cost in problem.outputs
+            for hinge in problem.training.hinges
         ]
         advice = "Raise max_iter or tol, or take a more moderate C."
         return join_certified(parts, self.tol, type(self).__name__, advice)

@@ -34,11 +34,10 @@ from zeronorm.base.training_set import ChosenTerms, TrainingProblem
 from zeronorm.checks import check_not_negative, check_word, shown
 from zeronorm.solvers.linear_programs.hinge_lp import HingeLP, solve_largest_coefficient
 from zeronorm.solvers.reweighting.loop import Penalty, reweight
-from zeronorm.solvers.reweighting.weighted_hinge import HingeRidge
+from zeronorm.solvers.reweighting.weighted_hinge import SAMPLE_ROWS, HingeRidge
 
-#: Steering rounds with many columns look at so many rows, at least this many of each class, where
-#: there are more than twice as many.
-SAMPLE_ROWS, SAMPLE_PER_CLASS = 4000, 400
+#: A sample for steering rounds has at least so many rows of each class.
+SAMPLE_PER_CLASS = 400
 
 
 @with_parameters
@@ -215,12 +214,11 @@ class ZeroNormSVC(SparseKernelClassifier):
     ) -> Iterator[HingeRidge | HingeLP]:
         """Weighted problem of each output, on some of the candidates."""
         for values, hinge in problem.hinges(columns):
-            target, cost, margin = hinge.target, hinge.cost, hinge.margin
             if self.variant == "A":
                 part = None if quadratic is None else quadratic[np.ix_(columns, columns)]
-                yield HingeRidge(values, target, cost, part, self._sample(target), margin)
+                yield HingeRidge(values, hinge, part, self._sample(hinge.target))
             else:
-                yield HingeLP(values, target, cost, self.variant == "W", margin=margin)
+                yield HingeLP(values, hinge, self.variant == "W")
 
     @staticmethod
     def _sample(target: np.ndarray) -> np.ndarray | None:
@@ -236,8 +234,6 @@ class ZeroNormSVC(SparseKernelClassifier):
         return self.rkhs_weight * problem.gram("rkhs_weight")
 
     def _solve_infinity_norm(self, problem: TrainingProblem) -> ChosenTerms:
-        parts = [
-            solve_largest_coefficient(problem.values, target, cost)
-            for target, cost in problem.outputs
-        ]
+        hinges = problem.training.hinges
+        parts = [solve_largest_coefficient(problem.values, hinge) for hinge in hinges]
         return join_certified(parts, self.tol, "The linear program", "Take a more moderate C.")

@@ -87,20 +87,19 @@ class OnDask(LearnedMachine):
         return self
 
     def _training_rows(self, X: Any, y: np.ndarray, sample_weight: Any) -> Any:
-        found = super()._training_rows(X, y, sample_weight)
+        training = super()._training_rows(X, y, sample_weight)
         if "_source" in self.__dict__:
             blocks, facts = self.__dict__.pop("_source")
-            training = found[0] if isinstance(found, tuple) else found
-            coding = self._coding(found, facts)
+            coding = self._coding(training, facts)
             training.full_data = AllRows(blocks, facts.n_rows, coding, self.device)
-        return found
+        return training
 
     def _store_learned(self, learned: Learned) -> None:
         learned.support = None  # numbers of rows of a sample
         super()._store_learned(learned)
 
     @abstractmethod
-    def _coding(self, found: Any, facts: Facts) -> Any:
+    def _coding(self, training: Any, facts: Facts) -> Any:
         """How rows of a block become training rows, from those of the sample."""
 
     @property

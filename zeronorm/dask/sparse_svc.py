@@ -77,8 +77,8 @@ class DaskSparseSVC(OnDask, SparseSVC):
     _local: ClassVar[type] = SparseSVC
     _target: ClassVar[Target] = Labels()
 
-    def _coding(self, found: Any, facts: Facts) -> ClassRows:
-        training, classes = found
+    def _coding(self, training: Any, facts: Facts) -> ClassRows:
+        classes = training.classes
         codes = np.arange(len(classes))
         weights = class_weights(self.class_weight, classes, codes, facts.totals)
         return ClassRows(training.kernel, classes, weights)

@@ -64,8 +64,8 @@ class DaskSparseSVR(OnDask, SparseSVR):
     _local: ClassVar[type] = SparseSVR
     _target: ClassVar[Target] = Numbers()
 
-    def _coding(self, found: Any, facts: Facts) -> NumberRows:
-        return NumberRows(found.kernel)
+    def _coding(self, training: Any, facts: Facts) -> NumberRows:
+        return NumberRows(training.kernel)
 
     def _scored(self, predicted: Any, truth: Any, weight: Any) -> float:
         weight = weight if truth.ndim == 1 else weight[:, None]

@@ -18,9 +18,10 @@ import numpy as np
 
 from zeronorm.arrays import as_on, at_least, namespace, to_numpy, with_diagonal, zeros
 from zeronorm.learned.joint import squared_norms
+from zeronorm.solvers.lbfgs import ARMIJO
 
-#: Most steps, most times one is halved, and the share of the slope by which the value must fall.
-NEWTON_STEPS, HALVINGS, ARMIJO = 50, 30, 1e-4
+#: Most steps, and most times one is halved.
+NEWTON_STEPS, HALVINGS = 50, 30
 
 #: Values that differ by this share are equal: sums over rows are no more exact. Near the minimum a
 #: step lowers the gradient when the value no longer shows it.

@@ -28,6 +28,7 @@ from zeronorm.learned.coefficients import curvatures, solve_coefficients
 from zeronorm.learned.joint import JointModels, Parameters
 from zeronorm.learned.kernel_sets import factors, products_with_rows, sums_over_rows
 from zeronorm.learned.stochastic import BatchProblem
+from zeronorm.solvers.gram import NEW_SHARE
 from zeronorm.solvers.lbfgs import Bounds, minimise_together, within_box
 
 #: Steps after which the scaling is made anew, and steps of the coefficients alone at the start.
@@ -35,9 +36,6 @@ REFRESH, COEFFICIENT_STEPS = 50, 6
 
 #: Beyond so many features the linear part is scaled by a diagonal only.
 FULL_LINEAR = 128
-
-#: A further vector must have this share of its squared length outside the span of the others.
-NEW_SHARE = 1e-3
 
 #: More new vectors at once than this are not chosen by their gain: they are any rows.
 GREEDY = 64
@@ -55,7 +53,7 @@ def descend(models: JointModels, *, max_steps: int, tolerance: float) -> np.ndar
     active, left = np.arange(len(models)), max_steps
     while len(active) and left > 0:
         part = models.take(active)
-        scaling = Scaling(part)
+        scaling = ScaledVariables(part)
         done = minimise_together(
             scaling.function,
             scaling.start(),
@@ -126,7 +124,7 @@ def add_vectors(models: JointModels, added: Any) -> None:
     models.parameters = replace(parameters, vectors=vectors, weights=weights)
 
 
-class Scaling:
+class ScaledVariables:
     """Variables of the descent: the parameters, scaled by a Gauss-Newton matrix at its start."""
 
     def __init__(self, models: JointModels) -> None:

@@ -19,7 +19,8 @@ from zeronorm.blocks import row_blocks
 from zeronorm.kernels import Kernel
 from zeronorm.learned.coefficients import DEVICE_BLOCK
 from zeronorm.learned.kernel_sets import Rows, SetsKernel
-from zeronorm.learned.prototypes import Projection, Prototypes
+from zeronorm.learned.prototypes import Prototypes
+from zeronorm.learned.tasks import Projection
 from zeronorm.solvers.gram import factor
 
 

@@ -30,9 +30,10 @@ from zeronorm.learned.coordinates import Units, batch_source
 from zeronorm.learned.descent import add_vectors, grown
 from zeronorm.learned.joint import Parameters
 from zeronorm.learned.losses import RoundedHinge
-from zeronorm.learned.prototypes import GROWING_STEPS, GROWING_TOLERANCE, LargeMargin, Prototypes
+from zeronorm.learned.prototypes import GROWING_STEPS, GROWING_TOLERANCE, Prototypes
 from zeronorm.learned.settings import Setting
 from zeronorm.learned.stochastic import LARGE_BATCH, BatchProblem, Cycle, descend_by_batches
+from zeronorm.learned.tasks import LargeMargin
 from zeronorm.solvers.solution import History
 
 #: The vectors are learned on samples of so many rows, one after the other, as far as there are.
@@ -82,7 +83,7 @@ class VectorLearner:
     def on_rows(self, indices: np.ndarray, kernel: Kernel, vectors: Any, coef: Any) -> Prototypes:
         """Put vectors on some of the rows, with costs rescaled to all rows."""
         rows = self.training.sample(indices)
-        return Prototypes(rows.data, large_margin(rows), kernel, vectors, coef)
+        return Prototypes(rows.data, LargeMargin(rows.hinges), kernel, vectors, coef)
 
     def single(self) -> Prototypes:
         """One vector: the mean of a class, whichever is best."""
@@ -154,7 +155,7 @@ class VectorLearner:
 
     def finish(self, current: Prototypes, tolerance: float) -> Learned:
         """Solve the coefficients on all rows, as they are, to a duality gap."""
-        task, features = large_margin(self.training), current.features
+        task, features = LargeMargin(self.training.hinges), current.features
         if current.X.shape[0] < len(self.training.codes):
             del current.values, current.features  # of the sample; there may be many rows now
             features = current.features_of(self.training.data)
@@ -165,11 +166,6 @@ class VectorLearner:
         warning = gap_warning("The learned model", current.solution.gap, tolerance)
         record = self.descent.steps, self.history.arrays()
         return Learned(expansion, None, current.value, *record, warning)
-
-
-def large_margin(rows: TrainingRows) -> LargeMargin:
-    """Return the task of a classifier on these rows."""
-    return LargeMargin(rows.targets, rows.output_cost)
 
 
 def nested_samples(codes: np.ndarray, random: np.random.RandomState) -> list[np.ndarray]:

@@ -23,7 +23,6 @@ from zeronorm.base.training_set import Learned, TrainingRows, check_cost
 from zeronorm.base.validation import check_device
 from zeronorm.checks import check_choice, check_integer, check_terms, check_word, is_auto
 from zeronorm.expansion_parts import n_features_used
-from zeronorm.kernels import Kernel
 from zeronorm.learned.choice import Choice, Search
 from zeronorm.learned.constraints import VECTORS, feature_ranges
 from zeronorm.learned.criteria import Criterion
@@ -65,7 +64,7 @@ class LearnedMachine(KernelMachine):
     _C_values: ClassVar[Sequence[float]] = C_VALUES
 
     @abstractmethod
-    def _answers(self, training: Any, truth: np.ndarray) -> Callable[..., Any]:
+    def _answers(self, training: Any) -> Callable[..., Any]:
         """Return what makes an estimator of held-out values (``scoring.py``)."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
@@ -135,7 +134,7 @@ class LearnedMachine(KernelMachine):
         )
 
     @abstractmethod
-    def _losses(self, training: TrainingRows) -> Sequence[RowLoss]:
+    def _losses(self) -> Sequence[RowLoss]:
         """Losses to choose from."""
 
     @abstractmethod
@@ -169,29 +168,20 @@ class LearnedMachine(KernelMachine):
     def _chooses_terms(self) -> bool:
         return is_auto(self.n_terms)
 
-    def _make_kernel(self, X: Any, sample_weight: np.ndarray | None) -> Kernel:
-        """Return the kernel with gamma="scale", of which the widths are multiples."""
-        return Kernel.from_params(
-            self.kernel,
-            gamma="scale",
-            degree=self.degree,
-            coef0=self.coef0,
-            X=X,
-            sample_weight=sample_weight,
-        )
+    def _first_gamma(self) -> str:
+        return "scale"  # of which the widths are multiples
 
     def _training_rows(self, X: Any, y: np.ndarray, sample_weight: Any) -> Any:
-        found = super()._training_rows(X, y, sample_weight)
-        if isinstance(found, tuple):
-            _shrink(found[0])
-        training = found[0] if isinstance(found, tuple) else found
+        training = super()._training_rows(X, y, sample_weight)
+        if training.classes is not None:
+            _shrink(training)
         training.ends_on_rows = self.vectors == "rows"
         if self.vectors == "inside":
             training.box = feature_ranges(training.data)
         self._prepare_choice(training, y)
         if not self._chooses_terms():
             check_terms(self.n_terms, X.shape[0])
-        return found
+        return training
 
     def _prepare_choice(self, training: TrainingRows, y: np.ndarray) -> None:
         """Cut splitter and scorer to the rows that count."""
@@ -201,8 +191,7 @@ class LearnedMachine(KernelMachine):
         if scorer is not None:
             truth = y[training.rows]
             truth = truth[:, 0] if truth.ndim == 2 and truth.shape[1] == 1 else truth
-            answers = self._answers(training, truth)
-            self._scoring = Scoring(scorer, answers, training.data, truth, score)
+            self._scoring = Scoring(scorer, self._answers(training), training.data, truth, score)
 
     def _learn(self, training: TrainingRows) -> Learned:
         random = check_random_state(self.random_state)
@@ -235,7 +224,7 @@ class LearnedMachine(KernelMachine):
             metric=self.metric if self.max_features is None else True,
             linear=self.linear,
             chooses_terms=self._chooses_terms(),
-            losses=self._losses(training),
+            losses=self._losses(),
             C_values=self._C_values,
         )
         check_cost(max(setting.C for setting in settings) * training.cost)

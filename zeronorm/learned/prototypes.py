@@ -12,20 +12,19 @@ optimum v = Phi' a, where a = Y alpha are the signed dual variables, and by the 
     dW = - a' (dK^xz) beta + 1/2 beta' (dK^z) beta,
 
 which needs no n x n matrix. The reduced set of a given w = sum_i a_i phi(x_i), the Z and beta that
-minimise |w - sum_j beta_j phi(z_j)|^2 (4), is the same problem with a fixed, not optimal, a
-(:class:`Projection`): v = Phi' a is formula (30), the objective is -1/2 |v|^2 up to a constant, and
-the same formula is its gradient. So one descent serves both.
+minimise |w - sum_j beta_j phi(z_j)|^2 (4), is the same problem with a fixed, not optimal, a: v =
+Phi' a is formula (30), the objective is -1/2 |v|^2 up to a constant, and the same formula is its
+gradient. So one descent serves both, and the one-class machine (``tasks.py``).
 
 While the vectors move, the hinge is rounded off (``rounded_hinge.py``), which makes W smooth; for
-the final vectors it is solved as it is, to a duality gap (:meth:`LargeMargin.certified`). A
+the final vectors it is solved as it is, to a duality gap (``tasks.py``). A
 constant ridge on the diagonal of K^z keeps it invertible when vectors meet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -33,13 +32,9 @@ from scipy.optimize import minimize
 from zeronorm.blocks import row_blocks
 from zeronorm.kernels import Kernel
 from zeronorm.learned.convergence import Descent
+from zeronorm.learned.tasks import SpanSolution, Task
 from zeronorm.learned.widths import GAMMA_RANGE, further_variables, prior
-from zeronorm.solvers.design import Design, per_output
-from zeronorm.solvers.gram import factor, whitened
-from zeronorm.solvers.losses import Hinge
-from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
-from zeronorm.solvers.newton.rounded_hinge import solve_rounded_hinge
-from zeronorm.solvers.solution import Solution
+from zeronorm.solvers.gram import NEW_SHARE, factor, whitened
 
 #: Ridge on K^z, as a share of the mean diagonal of the kernel.
 RIDGE = 1e-8
@@ -49,97 +44,6 @@ GROWING_STEPS, GROWING_TOLERANCE = 15, 1e-5
 
 #: Steps over which the last progress of a descent is taken.
 LAST_STEPS = 6
-
-#: A further vector must have this share of its squared length outside the span of the others.
-NEW_SHARE = 1e-3
-
-
-@dataclass
-class SpanSolution:
-    """Optimum for fixed vectors: value, v (m x outputs), a (n x outputs), b, duality gap."""
-
-    value: float
-    weights: np.ndarray
-    signed_dual: np.ndarray
-    intercept: np.ndarray
-    gap: float = np.inf
-
-
-class Task(Protocol):
-    """What is asked of the small space that the vectors span."""
-
-    def solve(self, features: np.ndarray, start: np.ndarray | None) -> SpanSolution:
-        """Optimum for the features Phi; ``start`` are weights v that may be near."""
-
-
-class Projection:
-    """The reduced set: w = sum a_i phi(x_i) is to be represented.
-
-    Parameters
-    ----------
-    signed_dual : ndarray of shape (n, n_outputs)
-        The coefficients a.
-    """
-
-    def __init__(self, signed_dual: np.ndarray) -> None:
-        self.signed_dual = signed_dual
-
-    def solve(self, features: np.ndarray, start: np.ndarray | None) -> SpanSolution:
-        """Project (30)."""
-        return self.projected(features.T @ self.signed_dual)
-
-    def projected(self, weights: np.ndarray) -> SpanSolution:
-        """Return the solution with these weights v."""
-        value = -0.5 * float(np.sum(weights * weights))
-        return SpanSolution(value, weights, self.signed_dual, np.zeros(weights.shape[1]))
-
-
-class LargeMargin:
-    """The classifier: every output an SVM in the small space.
-
-    Parameters
-    ----------
-    targets : ndarray of shape (n, n_outputs)
-        Labels -1 and +1.
-    cost : ndarray of shape (n,) or (n, n_outputs)
-        Cost of each row's hinge.
-    """
-
-    def __init__(self, targets: np.ndarray, cost: np.ndarray) -> None:
-        self.targets, self.cost = targets, per_output(cost, targets)
-        self.intercept = np.zeros(targets.shape[1])
-
-    def solve(self, features: np.ndarray, start: np.ndarray | None) -> SpanSolution:
-        """Solve with the rounded hinge, from the last intercept."""
-        design = Design(features)
-        point = np.zeros((features.shape[1] + 1, len(self.intercept)))
-        point[-1] = self.intercept
-        if start is not None:
-            point[:-1] = start
-        found = self._joined(
-            solve_rounded_hinge(design, Hinge(target, cost), near)
-            for target, cost, near in zip(self.targets.T, self.cost.T, point.T, strict=True)
-        )
-        self.intercept = found.intercept
-        return found
-
-    def certified(self, features: np.ndarray, tolerance: float) -> SpanSolution:
-        """Solve with the hinge as it is, to a relative duality gap."""
-        design = Design(features)
-        return self._joined(
-            solve_hinge_ridge(design, target, cost, tolerance=tolerance)
-            for target, cost in zip(self.targets.T, self.cost.T, strict=True)
-        )
-
-    def _joined(self, solutions: Iterable[Solution]) -> SpanSolution:
-        outputs = list(solutions)
-        return SpanSolution(
-            sum(output.objective for output in outputs),
-            np.column_stack([output.coef for output in outputs]),
-            np.column_stack([output.dual for output in outputs]) * self.targets,
-            np.array([output.intercept for output in outputs]),
-            max(output.gap for output in outputs),
-        )
 
 
 class Prototypes:
@@ -282,9 +186,8 @@ class Prototypes:
             self.move(*best[1:])
         last = trail[-LAST_STEPS:]
         steps, progress = len(trail) - 1, (last[0] - last[-1]) / scale / max(1, len(last) - 1)
-        mean_loss = None
-        if isinstance(self.task, LargeMargin):
-            mean_loss = self.value / float(self.task.cost.sum())
+        cost = self.task.total_cost
+        mean_loss = None if cost is None else self.value / cost
         return Descent(steps, progress, steps >= max_steps, mean_loss)
 
     def grow(self, candidates: np.ndarray, count: int) -> int:

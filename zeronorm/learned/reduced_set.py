@@ -24,7 +24,8 @@ from zeronorm.blocks import row_blocks
 from zeronorm.kernels import Kernel
 from zeronorm.learned.convergence import Descent
 from zeronorm.learned.device_prototypes import DeviceFunction, DevicePrototypes
-from zeronorm.learned.prototypes import GROWING_STEPS, GROWING_TOLERANCE, Projection, Prototypes
+from zeronorm.learned.prototypes import GROWING_STEPS, GROWING_TOLERANCE, Prototypes
+from zeronorm.learned.tasks import Projection
 
 #: Given vectors among which the next are looked for, at most.
 CANDIDATES = 1000

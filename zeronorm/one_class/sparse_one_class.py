@@ -40,9 +40,9 @@ from zeronorm.checks import check_integer, check_share, check_terms, is_auto
 from zeronorm.decisions import OneClass
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.convergence import Descent
-from zeronorm.learned.learner import check_learnable
-from zeronorm.learned.one_class_task import OneClassTask
+from zeronorm.learned.learner import CONVERGED, check_learnable
 from zeronorm.learned.prototypes import GROWING_STEPS, GROWING_TOLERANCE, Prototypes
+from zeronorm.learned.tasks import OneClassMachine
 from zeronorm.solvers.solution import History
 
 #: Rows on which the vectors are learned, at most; and among which the next is looked for.
@@ -51,9 +51,6 @@ ROWS, CANDIDATES = 2_000, 300
 #: n_terms="auto": what more vectors may gain at most, as a share of the optimum of the whole
 #: machine; and one vector for so many of that machine's.
 NEAR, FEWER = 0.01, 20
-
-#: The descent stops when a step lowers the objective by less than this share of tol, relatively.
-CONVERGED = 0.1
 
 
 @with_parameters
@@ -187,10 +184,10 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
         some = np.sort(random.permutation(len(training.codes))[:ROWS])
         data, weight = training.data[some], training.cost[some]
         unit, most = _scale(training.dense(some), training.kernel)
-        task = OneClassTask(unit * weight / (self.nu * weight.sum()), unit, most)
+        task = OneClassMachine(unit * weight / (self.nu * weight.sum()), unit, most)
         vectors, descent, history = self._vectors(data, weight, task, training, random)
         scaled = training.cost / (self.nu * training.cost.sum())
-        final = OneClassTask(unit * scaled, unit, most)
+        final = OneClassMachine(unit * scaled, unit, most)
         current = Prototypes(data, task, training.kernel, vectors)
         found = final.certified(current.features_of(training.data), self.tol)
         factor = self.nu * float(training.cost.sum()) / unit
@@ -207,7 +204,7 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
         self,
         data: Any,
         weight: np.ndarray,
-        task: OneClassTask,
+        task: OneClassMachine,
         training: TrainingRows,
         random: np.random.RandomState,
     ) -> tuple[np.ndarray, Descent, History]:

@@ -25,7 +25,7 @@ from zeronorm.checks import check_integer, check_one_of, check_stopping, is_numb
 from zeronorm.exceptions import PoorFitWarning, warn
 from zeronorm.reduction.given_model import Given
 from zeronorm.reduction.methods import drop_dependent, place_vectors
-from zeronorm.reduction.problem import Limits, Reduced, Reduction, Rows, output_values
+from zeronorm.reduction.problem import GivenRows, Reduced, Reduction, Request, output_values
 from zeronorm.reduction.subset_search import search_among_vectors
 
 
@@ -73,7 +73,7 @@ class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABC
         """Return the target, checked beyond its shape."""
         return y
 
-    def _check_target(self, rows: Rows, given: Any) -> None:
+    def _check_target(self, rows: GivenRows, given: Any) -> None:
         """Raise ValueError unless the target fits the model."""
 
     def fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
@@ -154,14 +154,14 @@ class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABC
         return reduced, reduction.given
 
     def _reduce(self, reduction: Reduction) -> Reduced:
-        limits = Limits(self.n_terms, self.max_error, self.tol, self.max_iter, self.random_state)
+        request = Request(self.n_terms, self.max_error, self.tol, self.max_iter, self.random_state)
         if self.method == "exact":
-            return drop_dependent(reduction, limits)
+            return drop_dependent(reduction, request)
         if self.method == "cross_entropy":
-            return search_among_vectors(reduction, limits, n_jobs=self.n_jobs)
-        return place_vectors(reduction, limits, train_again=self.method == "modified")
+            return search_among_vectors(reduction, request, n_jobs=self.n_jobs)
+        return place_vectors(reduction, request, train_again=self.method == "modified")
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any, is_frozen: bool) -> Rows | None:
+    def _rows(self, X: Any, y: Any, sample_weight: Any, is_frozen: bool) -> GivenRows | None:
         needs_rows = not is_frozen or self.method in ("modified", "cross_entropy")
         needs_labels = needs_rows and self._has_target
         if X is None:
@@ -182,9 +182,9 @@ class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABC
         else:
             X, y = validate_data(self, X, **options), None
         weight = check_sample_weight(sample_weight, X.shape[0])
-        return Rows(X, y, weight, sample_weight is not None)
+        return GivenRows(X, y, weight, sample_weight is not None)
 
-    def _check_rows(self, rows: Rows, given: Given) -> None:
+    def _check_rows(self, rows: GivenRows, given: Given) -> None:
         """Raise ValueError unless the data fit the model."""
         if rows.X.shape[1] != given.n_features:
             needed = given.n_features

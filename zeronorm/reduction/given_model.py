@@ -17,8 +17,8 @@ from zeronorm.decisions import Number, OneClass
 from zeronorm.expansion import KernelExpansion
 from zeronorm.libsvm import CLASSIFIERS, expansion_of
 from zeronorm.model import Model
-from zeronorm.reduction.problem import Rows, SubsetProblem, output_values
-from zeronorm.solvers.losses import Hinge, insensitive, one_class
+from zeronorm.reduction.problem import GivenRows, SubsetProblem, output_values
+from zeronorm.solvers.losses import Hinge, insensitive, one_class, with_offset
 
 #: Share of changed decisions beyond which the smaller model is no longer that model.
 MUCH = 0.2
@@ -77,7 +77,7 @@ class Given(ABC):
             "not those of the model. Take a larger n_terms, or max_error to find it."
         )
 
-    def lost(self, expansion: KernelExpansion, rows: Rows | None) -> np.ndarray:
+    def lost(self, expansion: KernelExpansion, rows: GivenRows | None) -> np.ndarray:
         """Return what another function lacks of the mean on the own vectors."""
         vectors = self.expansion.vectors
         own, others = (
@@ -86,7 +86,7 @@ class Given(ABC):
         return (own - others).mean(axis=0)
 
     @abstractmethod
-    def hinges(self, rows: Rows) -> Iterator[tuple[np.ndarray, Hinge]]:
+    def hinges(self, rows: GivenRows) -> Iterator[tuple[np.ndarray, Hinge]]:
         """Yield the rows that each output is trained on again, and their hinges.
 
         There are more hinges than rows in regression (each row twice) and in the one-class machine
@@ -98,10 +98,10 @@ class Given(ABC):
         return features
 
     @abstractmethod
-    def subset_problem(self, rows: Rows) -> SubsetProblem:
+    def subset_problem(self, rows: GivenRows) -> SubsetProblem:
         """Return what sets of the vectors are judged by."""
 
-    def search_cost(self, rows: Rows) -> float:
+    def search_cost(self, rows: GivenRows) -> float:
         """Return the C to begin a search with: the model's, or one where it has none."""
         return 1.0
 
@@ -118,9 +118,9 @@ class GivenClasses(Given):
         """Return class numbers."""
         return rule.codes(outputs)
 
-    def weighted_rows(self, rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def weighted_rows(self, rows: GivenRows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows that count, their class numbers, and their weights times those of the classes."""
-        counts = np.flatnonzero(rows.weight > 0)
+        counts = rows.counting
         codes = np.searchsorted(self.classes, rows.y[counts])
         weight = rows.weight[counts]
         if isinstance(self.model, CLASSIFIERS):
@@ -129,7 +129,7 @@ class GivenClasses(Given):
             factors = class_weights(self.model.class_weight, self.classes, codes, weight)
         return counts, codes, weight * factors[codes]
 
-    def hinges(self, rows: Rows) -> Iterator[tuple[np.ndarray, Hinge]]:
+    def hinges(self, rows: GivenRows) -> Iterator[tuple[np.ndarray, Hinge]]:
         """Yield rows and hinges of each class, or pair of classes."""
         counts, codes, weight = self.weighted_rows(rows)
         for C, (part, target) in zip(self.costs(), self.rule.problems(codes), strict=True):
@@ -153,12 +153,12 @@ class GivenClasses(Given):
             )
         return np.full(self.expansion.n_outputs, float(C))
 
-    def subset_problem(self, rows: Rows) -> SubsetProblem:
+    def subset_problem(self, rows: GivenRows) -> SubsetProblem:
         """Return the hinges of each class against the rest."""
         counts, codes, weight = self.weighted_rows(rows)
         return SubsetProblem(counts, signed_targets(codes, len(self.classes)), weight)
 
-    def search_cost(self, rows: Rows) -> float:
+    def search_cost(self, rows: GivenRows) -> float:
         """Return the C to begin a search with: the model's, or one where it has none."""
         has_cost = isinstance(self.model, NuSVC) or hasattr(self.model, "C")
         return float(self.costs().max()) if has_cost else 1.0
@@ -199,7 +199,7 @@ class GivenNumbers(Given):
             "max_error to find it."
         )
 
-    def hinges(self, rows: Rows) -> Iterator[tuple[np.ndarray, Hinge]]:
+    def hinges(self, rows: GivenRows) -> Iterator[tuple[np.ndarray, Hinge]]:
         """Yield the hinges of both sides of the tube, for each target."""
         C, epsilon = self._cost_and_tube()
         counts, targets = self._targets(rows)
@@ -216,12 +216,11 @@ class GivenNumbers(Given):
             )
         return float(C), float(epsilon)
 
-    def _targets(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    def _targets(self, rows: GivenRows) -> tuple[np.ndarray, np.ndarray]:
         """Rows that count, and their targets (rows x targets)."""
-        counts = np.flatnonzero(rows.weight > 0)
-        return counts, rows.y.reshape(len(rows.y), -1)[counts]
+        return rows.counting, rows.y.reshape(len(rows.y), -1)[rows.counting]
 
-    def subset_problem(self, rows: Rows) -> SubsetProblem:
+    def subset_problem(self, rows: GivenRows) -> SubsetProblem:
         """Return the hinges of both sides of the tube, targets in units of their spread."""
         _, epsilon = self._cost_and_tube()
         counts, targets = self._targets(rows)
@@ -238,7 +237,7 @@ class GivenNumbers(Given):
             centre=units.centre,
         )
 
-    def search_cost(self, rows: Rows) -> float:
+    def search_cost(self, rows: GivenRows) -> float:
         """Return the model's C for a target in units of its spread."""
         counts, targets = self._targets(rows)
         scale = TargetUnits.of(targets, rows.weight[counts], is_robust=False).scale
@@ -263,19 +262,19 @@ class GivenOneClass(Given):
         """Whether rows are inside."""
         return outputs[:, 0] > 0
 
-    def lost(self, expansion: KernelExpansion, rows: Rows | None) -> np.ndarray:
+    def lost(self, expansion: KernelExpansion, rows: GivenRows | None) -> np.ndarray:
         """Return what another function lacks to have as many rows outside; or, without, a mean."""
         if rows is None:
             return super().lost(expansion, rows)
-        counts = rows.X[np.flatnonzero(rows.weight > 0)]
+        counts = rows.X[rows.counting]
         outside = int(np.sum(output_values(self.expansion, counts, self.device)[:, 0] <= 0))
         values = np.sort(output_values(expansion, counts, self.device)[:, 0])
         ends = values[max(0, outside - 1)], values[min(outside, len(values) - 1)]
         return np.array([-0.5 * (ends[0] + ends[1])])
 
-    def hinges(self, rows: Rows) -> Iterator[tuple[np.ndarray, Hinge]]:
+    def hinges(self, rows: GivenRows) -> Iterator[tuple[np.ndarray, Hinge]]:
         """Yield the hinges of the machine, as libsvm scales it: a row of weight one costs one."""
-        counts = np.flatnonzero(rows.weight > 0)
+        counts = rows.counting
         weight, nu = rows.weight[counts], float(self.model.nu)
         # The offset cannot be larger than all values; beyond twice the largest is beyond reach.
         values = self.expansion.outputs(rows.X[counts])[:, 0] - self.expansion.intercept[0]
@@ -283,11 +282,11 @@ class GivenOneClass(Given):
 
     def design(self, features: np.ndarray) -> np.ndarray:
         """Return the features, and a row of none: that of the offset."""
-        return np.vstack([features, np.zeros_like(features[:1])])
+        return with_offset(features)
 
-    def subset_problem(self, rows: Rows) -> SubsetProblem:
+    def subset_problem(self, rows: GivenRows) -> SubsetProblem:
         """Return the hinges of the machine's own decisions: it has no other labels."""
-        counts = np.flatnonzero(rows.weight > 0)
+        counts = rows.counting
         values = output_values(self.expansion, rows.X[counts], self.device)[:, 0]
         targets = np.where(values > 0, 1.0, -1.0)
         if np.ptp(targets) == 0:
@@ -297,7 +296,7 @@ class GivenOneClass(Given):
             )
         return SubsetProblem(counts, targets[:, None], rows.weight[counts], reference=values)
 
-    def search_cost(self, rows: Rows) -> float:
+    def search_cost(self, rows: GivenRows) -> float:
         """Return 1 / nu: those outside, about the share nu, are then worth as much as all rows."""
         return 1.0 / float(self.model.nu)
 

@@ -18,7 +18,7 @@ from zeronorm.checks import shown
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.prototypes import Prototypes
 from zeronorm.learned.reduced_set import ReducedSet, independent_terms
-from zeronorm.reduction.problem import TRAINS_AGAIN, Limits, Reduced, Reduction, warned
+from zeronorm.reduction.problem import TRAINS_AGAIN, Reduced, Reduction, Request, warned
 from zeronorm.solvers.design import Design
 from zeronorm.solvers.gram import check_semidefinite, whitened
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
@@ -33,20 +33,20 @@ CONVERGED = 1e-3
 # New vectors: the reduced set, and the modified reduced set.
 
 
-def place_vectors(reduction: Reduction, limits: Limits, *, train_again: bool) -> Reduced:
+def place_vectors(reduction: Reduction, request: Request, *, train_again: bool) -> Reduced:
     """Replace the vectors by fewer that lie elsewhere."""
     given = reduction.given
     n_given = given.expansion.n_terms
     check_can_move(given.expansion)
     if train_again:
         given.expansion.without_linear(TRAINS_AGAIN)
-    most = limits.n_terms
-    if most is None and limits.max_error is None:
+    most = request.n_terms
+    if most is None and request.max_error is None:
         most = int(np.ceil(SHARE * n_given))
     is_small = most is not None and n_given <= most
-    if n_given <= 1 or (is_small and limits.max_error is None):
+    if n_given <= 1 or (is_small and request.max_error is None):
         return reduction.as_it_is()
-    random = check_random_state(limits.random_state)
+    random = check_random_state(request.random_state)
     parts = given.expansion.vectors, given.expansion.coef, given.expansion.kernel
     is_placed = given.device is not None and is_moved(given.expansion.vectors, given.device)
     like = on_device(given.device) if is_placed else None
@@ -54,12 +54,12 @@ def place_vectors(reduction: Reduction, limits: Limits, *, train_again: bool) ->
 
     def at(size: int) -> Reduced:
         current, descent = reduced_set.reach(
-            size, max_steps=limits.max_iter, tolerance=CONVERGED * limits.tol
+            size, max_steps=request.max_iter, tolerance=CONVERGED * request.tol
         )
-        warning = descent.warning(limits.tol)
+        warning = descent.warning(request.tol)
         if train_again:
-            expansion, gap = trained_again(reduction, current, limits.tol)
-            warning = gap_warning("The model trained again", gap, limits.tol) or warning
+            expansion, gap = trained_again(reduction, current, request.tol)
+            warning = gap_warning("The model trained again", gap, request.tol) or warning
         else:
             expansion = given.expansion.with_terms(current.vectors, current.coef)
             intercept = expansion.intercept + given.lost(expansion, reduction.rows)
@@ -70,14 +70,14 @@ def place_vectors(reduction: Reduction, limits: Limits, *, train_again: bool) ->
         reduction.history.record(terms=expansion.n_terms, changed=found.changed, residual=residual)
         return found
 
-    if limits.max_error is None:
+    if request.max_error is None:
         assert most is not None
         return at(most)
     largest = n_given - 1 if most is None else min(most, n_given - 1)
-    found = smallest(at, largest, limits.max_error)
-    if not limits.is_met(found) and not limits.excess(n_given):
+    found = smallest(at, largest, request.max_error)
+    if not request.is_met(found) and not request.excess(n_given):
         return reduction.as_it_is()
-    return warned(reduction, found, limits)
+    return warned(reduction, found, request)
 
 
 def check_can_move(expansion: KernelExpansion) -> None:
@@ -125,11 +125,7 @@ def trained_again(
         check_cost(hinge.cost)
         values = given.expansion.kernel.matrix(rows.X[part], current.vectors)
         design = Design(given.design(whitened(values, current.factor)))
-        solutions.append(
-            solve_hinge_ridge(
-                design, hinge.target, hinge.cost, tolerance=tolerance, margin=hinge.margin
-            )
-        )
+        solutions.append(solve_hinge_ridge(design, hinge, tolerance=tolerance))
     weights = np.column_stack([one.coef for one in solutions])
     intercept = np.array([one.intercept for one in solutions])
     coef = np.linalg.solve(current.factor.T, weights)
@@ -140,7 +136,7 @@ def trained_again(
 # The model's own vectors.
 
 
-def drop_dependent(reduction: Reduction, limits: Limits) -> Reduced:
+def drop_dependent(reduction: Reduction, request: Request) -> Reduced:
     """Drop the vectors that are combinations of the others; the function stays what it is."""
     given = reduction.given
     expansion = given.expansion
@@ -155,10 +151,10 @@ def drop_dependent(reduction: Reduction, limits: Limits) -> Reduced:
             expansion = expansion.with_terms(expansion.vectors[kept], coef)
     found = reduction.compared(expansion)
     reduction.history.record(terms=expansion.n_terms, changed=found.changed)
-    if limits.excess(expansion.n_terms):
+    if request.excess(expansion.n_terms):
         found.warning = (
             f"{expansion.n_terms} of the {given.expansion.n_terms} vectors are independent, more "
-            f"than n_terms={limits.n_terms}. method='reduced_set' goes below, at the price of "
+            f"than n_terms={request.n_terms}. method='reduced_set' goes below, at the price of "
             "another function."
         )
     return found

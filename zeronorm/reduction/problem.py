@@ -20,13 +20,18 @@ TRAINS_AGAIN = "Only method='reduced_set' and method='exact' train no coefficien
 
 
 @dataclass
-class Rows:
+class GivenRows:
     """Validated data: rows, labels (None where none are needed), weights."""
 
     X: Any
     y: Any
     weight: np.ndarray
     is_weighted: bool
+
+    @property
+    def counting(self) -> np.ndarray:
+        """Indices of the rows that count."""
+        return np.flatnonzero(self.weight > 0)
 
 
 def output_values(expansion: KernelExpansion, X: Any, device: str | None = None) -> np.ndarray:
@@ -40,7 +45,7 @@ def output_values(expansion: KernelExpansion, X: Any, device: str | None = None)
 
 
 @dataclass
-class Limits:
+class Request:
     """What is asked of the result, and of the way to it."""
 
     n_terms: int | None
@@ -74,7 +79,7 @@ class Reduction:
     """A reduction under way: the model, the data if there are any, and what has been tried."""
 
     given: Any
-    rows: Rows | None
+    rows: GivenRows | None
     history: History = field(default_factory=History)
 
     def __post_init__(self) -> None:
@@ -106,13 +111,13 @@ class Reduction:
         return Reduced(expansion, rule, given.change(self._before, after, self.weight))
 
 
-def warned(reduction: Reduction, found: Reduced, limits: Limits) -> Reduced:
+def warned(reduction: Reduction, found: Reduced, request: Request) -> Reduced:
     """Add a warning if what was asked for is not there."""
-    if not limits.is_met(found):
+    if not request.is_met(found):
         said = reduction.given.changed_text(found.changed)
         found.warning = (
             f"With {found.expansion.n_terms} terms {said}, more than "
-            f"max_error={limits.max_error} allows. Raise n_terms or max_error."
+            f"max_error={request.max_error} allows. Raise n_terms or max_error."
         )
     return found
 
@@ -141,7 +146,7 @@ class SubsetProblem:
     reference: np.ndarray | None = None
 
     def take(self, some: np.ndarray) -> SubsetProblem:
-        """Return the problem of some of the rows, which stand for all."""
+        """Return the problem of some of the rows, with costs rescaled to all."""
         hinges = np.concatenate([some + copy * len(self.rows) for copy in range(self.copies)])
         cost = self.cost[hinges] * (self.cost.sum() / self.cost[hinges].sum())
         margins = None if self.margins is None else self.margins[hinges]

@@ -28,9 +28,9 @@ from zeronorm.expansion import KernelExpansion
 from zeronorm.reduction.given_model import GivenClasses
 from zeronorm.reduction.problem import (
     TRAINS_AGAIN,
-    Limits,
     Reduced,
     Reduction,
+    Request,
     SubsetProblem,
     warned,
 )
@@ -42,49 +42,49 @@ COST_STEP, COST_TRIES = 3.0, 4
 
 
 def search_among_vectors(
-    reduction: Reduction, limits: Limits, *, n_jobs: int | None = None
+    reduction: Reduction, request: Request, *, n_jobs: int | None = None
 ) -> Reduced:
     """Find few of the model's vectors by the cross-entropy method."""
     given = reduction.given
     given.expansion.without_linear(TRAINS_AGAIN)
-    is_small = limits.n_terms is not None and not limits.excess(given.expansion.n_terms)
-    if given.expansion.n_terms <= 1 or (is_small and limits.max_error is None):
+    is_small = request.n_terms is not None and not request.excess(given.expansion.n_terms)
+    if given.expansion.n_terms <= 1 or (is_small and request.max_error is None):
         return reduction.as_it_is()
-    search = SubsetSearch(reduction, limits, n_jobs)
+    search = SubsetSearch(reduction, request, n_jobs)
     tried: list[Reduced] = []
     for _ in range(COST_TRIES):
         found = search.at_cost()
         tried.append(search.compared(found))
-        if limits.excess(found.expansion.n_terms) or limits.is_met(tried[-1]):
+        if request.excess(found.expansion.n_terms) or request.is_met(tried[-1]):
             break
         search.C *= COST_STEP
-    if limits.n_terms is not None or limits.max_error is not None:
+    if request.n_terms is not None or request.max_error is not None:
         for fewer in search.one_term_less(found):
             last = tried[-1]
-            if not limits.excess(last.expansion.n_terms):
-                if limits.max_error is None or not limits.is_met(last):
+            if not request.excess(last.expansion.n_terms):
+                if request.max_error is None or not request.is_met(last):
                     break
             tried.append(search.compared(fewer))
-    allowed = [one for one in tried if not limits.excess(one.expansion.n_terms)]
-    met = [one for one in allowed if limits.is_met(one)]
-    if limits.max_error is not None and met:
+    allowed = [one for one in tried if not request.excess(one.expansion.n_terms)]
+    met = [one for one in allowed if request.is_met(one)]
+    if request.max_error is not None and met:
         return min(met, key=lambda one: one.expansion.n_terms)
-    if not met and not limits.excess(given.expansion.n_terms):
+    if not met and not request.excess(given.expansion.n_terms):
         return reduction.as_it_is()
-    return warned(reduction, min(allowed, key=lambda one: one.changed), limits)
+    return warned(reduction, min(allowed, key=lambda one: one.changed), request)
 
 
 class SubsetSearch:
     """Searches among the vectors of one model, for the cost C that it is set to."""
 
-    def __init__(self, reduction: Reduction, limits: Limits, n_jobs: int | None) -> None:
-        self.reduction, self.limits, self.n_jobs = reduction, limits, n_jobs
+    def __init__(self, reduction: Reduction, request: Request, n_jobs: int | None) -> None:
+        self.reduction, self.request, self.n_jobs = reduction, request, n_jobs
         assert reduction.rows is not None
         self.given, self.data = reduction.given, reduction.rows
         self.problem: SubsetProblem = self.given.subset_problem(self.data)
         self.X: Any = self.data.X[self.problem.rows]
         self.C = float(self.given.search_cost(self.data))
-        self.seed = check_random_state(limits.random_state).randint(2**31 - 1)
+        self.seed = check_random_state(request.random_state).randint(2**31 - 1)
         self.rule: DecisionRule | None = None
         if isinstance(self.given, GivenClasses):
             self.rule = DecisionRule(len(self.given.classes))
@@ -107,8 +107,8 @@ class SubsetSearch:
             C=self.C,
             candidates=given.expansion,
             class_weight=given.model.class_weight,
-            tol=self.limits.tol,
-            max_iter=self.limits.max_iter,
+            tol=self.request.tol,
+            max_iter=self.request.max_iter,
             random_state=self.seed,
             n_jobs=self.n_jobs,
         )
@@ -136,13 +136,13 @@ class SubsetSearch:
             part.subsets(part_values[:, columns], C, caps),
             len(columns),
             n_jobs=self.n_jobs,
-            max_rounds=self.limits.max_iter,
+            max_rounds=self.request.max_iter,
             random_state=self.seed,
         )
         chosen = columns[best]
         score = problem.subsets(values[:, chosen], C, caps[best])
         coef, intercept, _, gap = score.coefficients(np.ones(len(chosen), dtype=bool))
-        warning = gap_warning("The search among the vectors", gap, self.limits.tol)
+        warning = gap_warning("The search among the vectors", gap, self.request.tol)
         if not found.is_settled:
             warning = (
                 f"The search among the vectors stopped after {found.rounds} rounds before the "

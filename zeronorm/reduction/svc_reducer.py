@@ -22,7 +22,7 @@ from zeronorm.decisions import Classes
 from zeronorm.expansion import KernelExpansion
 from zeronorm.reduction.base import KernelReducer
 from zeronorm.reduction.given_model import Given, GivenClasses
-from zeronorm.reduction.problem import Reduced, Reduction, Rows
+from zeronorm.reduction.problem import GivenRows, Reduced, Reduction
 
 
 @with_parameters
@@ -150,7 +150,7 @@ class SVCReducer(ClassifierMixin, KernelReducer):
         check_labels(y)
         return y
 
-    def _check_target(self, rows: Rows, given: Any) -> None:
+    def _check_target(self, rows: GivenRows, given: Any) -> None:
         there = np.unique(rows.y[rows.weight > 0])
         if not np.array_equal(there, given.classes):
             raise ValueError(

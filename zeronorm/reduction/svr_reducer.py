@@ -20,7 +20,7 @@ from zeronorm.decisions import Number
 from zeronorm.expansion import KernelExpansion
 from zeronorm.reduction.base import KernelReducer
 from zeronorm.reduction.given_model import Given, GivenNumbers
-from zeronorm.reduction.problem import Rows
+from zeronorm.reduction.problem import GivenRows
 
 
 @with_parameters
@@ -151,7 +151,7 @@ class SVRReducer(RegressorMixin, KernelReducer):
         targets = numeric_targets(y)
         return targets[:, 0] if targets.shape[1] == 1 else targets
 
-    def _check_target(self, rows: Rows, given: Any) -> None:
+    def _check_target(self, rows: GivenRows, given: Any) -> None:
         n_targets, needed = rows.y.reshape(len(rows.y), -1).shape[1], given.expansion.n_outputs
         if n_targets != needed:
             raise ValueError(f"y has {n_targets} targets; the model has {needed}.")

@@ -159,7 +159,7 @@ class RelevanceVectorRegressor(SparseKernelRegressor):
         noise = np.array([part.noise for part in parts]) * units.scale**2
         self.noise_variance_ = float(noise[0]) if len(noise) == 1 else noise
         self._covariance = [
-            (_places(part, fit.terms), scale**2 * part.covariance)
+            (_indices_of(part, fit.terms), scale**2 * part.covariance)
             for part, scale in zip(parts, units.scale, strict=True)
         ]
         return fit
@@ -206,7 +206,7 @@ class RelevanceVectorRegressor(SparseKernelRegressor):
         return values, np.sqrt(np.column_stack(variance)).reshape(values.shape)
 
 
-def _places(part: Regression, terms: np.ndarray) -> np.ndarray:
+def _indices_of(part: Regression, terms: np.ndarray) -> np.ndarray:
     """Where the functions of a target are among all terms; the constant comes after them."""
     inside = np.searchsorted(terms, part.found.indices)
     return np.where(part.found.indices > terms.max(initial=-1), len(terms), inside)

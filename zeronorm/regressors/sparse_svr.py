@@ -170,8 +170,8 @@ class SparseSVR(LearnedMachine, KernelRegressor):
     history_ : dict of ndarray
         "terms", "rows", "C" (it may rise to the one that is asked for) and "objective" of every
         stage of the final fit, and "fall": by which share of it each of the last steps still
-        lowered the objective, zero at rest. Where more steps would matter a
-        ``ConvergenceWarning`` says so.
+        lowered the objective, zero where they have converged. Where more steps would matter
+        a ``ConvergenceWarning`` says so.
     n_features_in_ : int
         Number of features seen in ``fit``.
 
@@ -238,7 +238,7 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         if self.extrapolation is not None:
             check_not_negative("extrapolation, unless it is None,", self.extrapolation)
 
-    def _losses(self, training: Any) -> Sequence[Insensitive]:
+    def _losses(self) -> Sequence[Insensitive]:
         if self.loss == "squared":
             return (Insensitive(),)
         if is_cv(self.epsilon):
@@ -257,7 +257,7 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         is_robust = self.loss != "squared"
         return TargetUnits.of(training.targets, training.cost, is_robust=is_robust)
 
-    def _answers(self, training: Any, truth: np.ndarray) -> Callable[..., Any]:
+    def _answers(self, training: Any) -> Callable[..., Any]:
         return partial(HeldOutRegressor, self._target_units(training))
 
     def _learn(self, training: Any) -> Learned:

@@ -31,11 +31,7 @@ from zeronorm.checks import check_not_negative, check_word, shown
 from zeronorm.solvers.linear_programs.hinge_lp import HingeLP
 from zeronorm.solvers.losses import insensitive
 from zeronorm.solvers.reweighting.loop import Penalty, Reweighted, reweight
-from zeronorm.solvers.reweighting.weighted_hinge import HingeRidge
-
-#: Steering rounds of A with many columns look at so many rows, where there are more than twice as
-#: many.
-SAMPLE_ROWS = 4000
+from zeronorm.solvers.reweighting.weighted_hinge import SAMPLE_ROWS, HingeRidge
 
 
 @with_parameters
@@ -175,12 +171,10 @@ class ZeroNormSVR(SparseKernelRegressor):
         """Solve the problem of one target in units of its spread, on kernel values twice."""
         cost = cost * scale ** (1.0 - self.p)
         hinge = insensitive(number, cost, self.epsilon / scale)
-        data = twice, hinge.target, hinge.cost
         if self.variant == "A":
-            sample = self._sample(len(number))
-            weighted: Any = HingeRidge(*data, None, sample, margin=hinge.margin)
+            weighted: Any = HingeRidge(twice, hinge, sample=self._sample(len(number)))
         else:
-            weighted = HingeLP(*data, margin=hinge.margin)
+            weighted = HingeLP(twice, hinge)
         penalty = Penalty(float(self.p), 2 if self.variant == "A" else 1)
         return reweight(weighted, penalty, max_rounds=self.max_iter, tolerance=self.tol)
 

@@ -22,11 +22,6 @@ def column_sizes(values: np.ndarray) -> np.ndarray:
     return np.maximum(values.max(axis=0), -values.min(axis=0))
 
 
-def per_output(cost: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Costs of shape (n, n_outputs), of costs that have it or are the same for all outputs."""
-    return np.broadcast_to(cost if cost.ndim == 2 else cost[:, None], targets.shape)
-
-
 def blocks(n_rows: int) -> Iterator[slice]:
     """Yield slices of at most :data:`BLOCK_ROWS` rows."""
     return row_blocks(n_rows, BLOCK_ROWS)

@@ -7,6 +7,9 @@ import numpy as np
 #: An eigenvalue below this share of the trace, and negative, is more than rounding.
 NEGATIVE = 1e-8
 
+#: A further vector must have this share of its squared length outside the span of the others.
+NEW_SHARE = 1e-3
+
 
 def check_semidefinite(gram: np.ndarray, purpose: str, name: str) -> None:
     """Raise ValueError unless a kernel matrix is symmetric and positive semidefinite."""

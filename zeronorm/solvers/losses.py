@@ -106,7 +106,7 @@ class Hinge:
         """Linear part of the dual objective: the sum of the margins, weighted by the duals."""
         return float(dual.sum() if isinstance(self.margin, float) else self.margin @ dual)
 
-    def take(self, rows: np.ndarray, cost: np.ndarray) -> Hinge:
+    def take(self, rows: np.ndarray | slice, cost: np.ndarray) -> Hinge:
         """Return the hinges of some rows, with other costs."""
         margin = self.margin if isinstance(self.margin, float) else self.margin[rows]
         return Hinge(self.target[rows], cost, margin)
@@ -141,6 +141,11 @@ def one_class(cost: np.ndarray, total: float, most: float) -> Hinge:
     target, margin = np.ones(len(cost) + 1), np.zeros(len(cost) + 1)
     target[-1], margin[-1] = -1.0, most
     return Hinge(target, np.append(cost, total), margin)
+
+
+def with_offset(features: np.ndarray) -> np.ndarray:
+    """Return the features of the rows for :func:`one_class`, and none of the row of the offset."""
+    return np.vstack([features, np.zeros_like(features[:1])])
 
 
 class Probit:

@@ -196,7 +196,7 @@ def test_face_draws_within_its_limits():
     found = minimise(Quadratic(), np.full(14, 0.5), sample_size=100, adaptive=True, random_state=0)
     draws = np.array(found.history["draws"])
     assert draws.min() == 25 and draws.max() == 400
-    # The last rounds, at rest, drew in vain.
+    # The last rounds, after it has converged, drew in vain.
     assert (draws[-3:] == 400).all()
 
 

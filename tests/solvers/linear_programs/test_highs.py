@@ -19,6 +19,7 @@ from zeronorm.solvers.linear_programs.highs import (
     new_model,
     run,
 )
+from zeronorm.solvers.losses import Hinge
 
 
 def fill(model, n=60, seed=0):
@@ -156,6 +157,6 @@ def test_the_largest_coefficient_of_six_against_many_takes_few_iterations(n):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(highs, "run", counting)
-        gap = hinge_lp.solve_largest_coefficient(values, target, np.ones(n)).gap
+        gap = hinge_lp.solve_largest_coefficient(values, Hinge(target, np.ones(n))).gap
     assert gap <= 1e-7
     assert counts[0] <= n

@@ -15,6 +15,7 @@ from zeronorm.solvers.linear_programs.hinge_lp import (
     solve_largest_coefficient,
     solve_one_norm,
 )
+from zeronorm.solvers.losses import Hinge
 
 
 def by_linprog(K, y, cost, weights):
@@ -39,7 +40,7 @@ def value(coef, b, K, y, cost, weights):
 def test_objective_equals_linprog(make, C, multiplicative):
     K, y, scale = kernel_problem(make)
     cost = np.full(len(y), C)
-    found = HingeLP(K, y, cost, multiplicative).solve(scale, 0.0)
+    found = HingeLP(K, Hinge(y, cost), multiplicative).solve(scale, 0.0)
     own = value(found.coef, found.intercept, K, y, cost, 1 / scale)
     assert own == pytest.approx(by_linprog(K, y, cost, 1 / scale), rel=1e-7)
     assert found.gap <= 1e-7
@@ -50,12 +51,12 @@ def test_objective_equals_linprog(make, C, multiplicative):
 def test_warm_rounds_equal_cold_ones(multiplicative):
     K, y, scale = kernel_problem(inseparable)
     cost = np.full(len(y), 10.0)
-    warm = HingeLP(K, y, cost, multiplicative)
+    warm = HingeLP(K, Hinge(y, cost), multiplicative)
     keep = np.ones(K.shape[1], dtype=bool)
     for round_number in range(4):
         weights = np.roll(scale, round_number)[keep]
         found = warm.solve(weights, 0.0)
-        cold = HingeLP(K[:, keep], y, cost).solve(weights, 0.0)
+        cold = HingeLP(K[:, keep], Hinge(y, cost)).solve(weights, 0.0)
         values = [
             value(r.coef, r.intercept, K[:, keep], y, cost, 1 / weights) for r in (found, cold)
         ]
@@ -68,7 +69,7 @@ def test_warm_rounds_equal_cold_ones(multiplicative):
 
 def test_zeros_are_exact():
     K, y, scale = kernel_problem(inseparable)
-    found = HingeLP(K, y, np.full(len(y), 1.0)).solve(scale, 0.0)
+    found = HingeLP(K, Hinge(y, np.full(len(y), 1.0))).solve(scale, 0.0)
     size = np.abs(found.coef)
     assert (size == 0).sum() > 0.8 * len(size)
     assert size[size > 0].min() > 1e-6
@@ -77,7 +78,7 @@ def test_zeros_are_exact():
 def test_infinity_norm_equals_linprog():
     K, y, _ = kernel_problem(inseparable)
     cost = np.full(len(y), 0.5)
-    best = solve_largest_coefficient(K, y, cost)
+    best = solve_largest_coefficient(K, Hinge(y, cost))
     coef, b = best.coef, best.intercept
     n, m = K.shape
     rows = -np.hstack([y[:, None] * K, y[:, None], np.zeros((n, 1)), np.eye(n)])
@@ -116,7 +117,7 @@ def test_one_norm_equals_linprog(make, C, boxed):
     K, y, _ = kernel_problem(make)
     cost = np.full(len(y), C)
     box = Box(y, cost) if boxed else None
-    assert_solves(solve_one_norm(K, y, cost, box), K, y, cost, box)
+    assert_solves(solve_one_norm(K, Hinge(y, cost), box), K, y, cost, box)
 
 
 @pytest.mark.parametrize("boxed", [False, True], ids=["free", "box"])
@@ -129,7 +130,7 @@ def test_one_norm_of_random_values_equals_linprog(seed, boxed):
     K[:, 0] = 0.0
     cost = 10.0 ** rng.uniform(-3, 2, size=n)
     box = Box(rng.choice([-1.0, 1.0], m), 10.0 ** rng.uniform(-3, 2, size=m)) if boxed else None
-    assert_solves(solve_one_norm(K, y, cost, box), K, y, cost, box)
+    assert_solves(solve_one_norm(K, Hinge(y, cost), box), K, y, cost, box)
 
 
 def test_caps_bind_and_cost_something():
@@ -138,7 +139,7 @@ def test_caps_bind_and_cost_something():
     values = []
     for cap in (1e6, 1.0, 0.1):
         box = Box(y, np.full(len(y), cap))
-        found = solve_one_norm(K, y, cost, box)
+        found = solve_one_norm(K, Hinge(y, cost), box)
         assert_solves(found, K, y, cost, box)
         assert (np.abs(found.coef) == cap).any() == (cap <= 1.0)
         values.append(found.objective)
@@ -151,7 +152,7 @@ def test_caps_bind_and_cost_something():
 def test_one_norm_is_a_vertex_without_tiny_terms(make, C, boxed):
     K, y, _ = kernel_problem(make)
     cost = np.full(len(y), C)
-    found = solve_one_norm(K, y, cost, Box(y, cost) if boxed else None)
+    found = solve_one_norm(K, Hinge(y, cost), Box(y, cost) if boxed else None)
     size = np.abs(found.coef)
     margin = y * (K @ found.coef + found.intercept)
     # Terms that are neither zero nor at their caps are held by rows exactly at the margin.
@@ -164,7 +165,9 @@ def test_multipliers_that_are_zero_up_to_rounding_are_zero():
     # Hardly any row is near another: a degenerate vertex, where HiGHS leaves terms of 1e-16.
     X, y = cancer()
     size = np.abs(
-        solve_one_norm(rbf_kernel(X, gamma=2.0), np.where(y == 1, 1.0, -1.0), np.ones(len(y))).coef
+        solve_one_norm(
+            rbf_kernel(X, gamma=2.0), Hinge(np.where(y == 1, 1.0, -1.0), np.ones(len(y)))
+        ).coef
     )
     assert (size > 0).any() and (size[size > 0] > 1e-12).all()
 
@@ -176,7 +179,7 @@ def test_badly_scaled_kernel_values(n, C, boxed):
     y = np.where(y == 1, 1.0, -1.0)
     K, cost = (X @ X.T + 1.0) ** 5, np.full(n, C)  # from 1e-9 to 1e11
     box = Box(y, cost) if boxed else None
-    found = solve_one_norm(K, y, cost, box)
+    found = solve_one_norm(K, Hinge(y, cost), box)
     assert found.gap <= 1e-6
     if n == 120:  # linprog takes minutes beyond
         own = value(found.coef, found.intercept, K, y, cost, np.ones(n))
@@ -187,7 +190,9 @@ def test_badly_scaled_kernel_values(n, C, boxed):
 
 def test_one_norm_without_columns_is_the_intercept():
     y = np.array([1.0, 1.0, -1.0])
-    found = solve_one_norm(np.empty((3, 0)), y, np.full(3, 2.0), Box(np.empty(0), np.empty(0)))
+    found = solve_one_norm(
+        np.empty((3, 0)), Hinge(y, np.full(3, 2.0)), Box(np.empty(0), np.empty(0))
+    )
     assert (found.coef.shape, found.objective, found.gap) == ((0,), 4.0, 0.0)
 
 
@@ -209,7 +214,7 @@ def test_one_norm_falls_back_to_another_unit(monkeypatch):
     K, y, _ = kernel_problem(inseparable)
     K, cost = 1e5 * K, np.full(len(y), 10.0)
     tried = failing_program(monkeypatch, lambda unit: unit < 10.0)
-    found = solve_one_norm(K, y, cost)
+    found = solve_one_norm(K, Hinge(y, cost))
     assert tried[1] < tried[0] < tried[2] == 10.0 and len(tried) == 3
     own = value(found.coef, found.intercept, K, y, cost, np.ones(K.shape[1]))
     assert own == pytest.approx(minimum(K, y, cost), rel=1e-6)
@@ -223,7 +228,7 @@ def test_one_norm_keeps_what_it_has_if_the_second_unit_fails(monkeypatch):
     monkeypatch.setattr(  # not good enough: asks for the second unit
         HingeLP, "certify", lambda *args: (certify(*args)[0], 1e-3)
     )
-    found = solve_one_norm(K, y, cost)
+    found = solve_one_norm(K, Hinge(y, cost))
     assert len(tried) == 2 and tried[0] != tried[1] and found.gap == 1e-3
     assert found.objective == pytest.approx(minimum(K, y, cost), rel=1e-6)
 
@@ -232,5 +237,5 @@ def test_one_norm_gives_up_if_no_unit_works(monkeypatch):
     K, y, _ = kernel_problem(inseparable)
     tried = failing_program(monkeypatch, lambda unit: True)
     with pytest.raises(LinearProgramError, match="HiGHS failed"):
-        solve_one_norm(K, y, np.full(len(y), 10.0))
+        solve_one_norm(K, Hinge(y, np.full(len(y), 10.0)))
     assert len(tried) == 4

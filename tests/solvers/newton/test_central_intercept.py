@@ -48,18 +48,18 @@ def equal_classes():
 
 
 def certified(values, target, cost):
-    found = solve_hinge_ridge(Design(values), target, cost, tolerance=1e-8)
+    found = solve_hinge_ridge(Design(values), Hinge(target, cost), tolerance=1e-8)
     return found.coef, found.intercept
 
 
 def lasso(values, target, cost):
-    found = HingeLasso(values, target, cost, values).solve(1e-2, 1e-8)
+    found = HingeLasso(values, Hinge(target, cost), values).solve(1e-2, 1e-8)
     return found.coef, found.intercept
 
 
 def linear_program(values, target, cost):
     """So cheap that no term is worth its price: the intercept is alone."""
-    found = solve_one_norm(values, target, cost)
+    found = solve_one_norm(values, Hinge(target, cost))
     return found.coef, found.intercept
 
 

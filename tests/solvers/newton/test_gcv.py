@@ -19,7 +19,7 @@ def solved(make, penalty, cost=None):
     cost = np.ones(len(y)) if cost is None else cost(len(y))
     found = SmoothHingeLasso(K, Hinge(y, cost), DELTA).solve(penalty, max_steps=100)
     assert found.gap <= 1e-9
-    weight, labels = working_problem(found.scores, y, cost, found.dual, DELTA)
+    weight, labels = working_problem(found.scores, Hinge(y, cost), found.dual, DELTA)
     terms = np.flatnonzero(found.coef)
     left, right = hat_matrix(K[:, terms], found.coef[terms], weight, penalty)
     return K[:, terms], y, cost, found, weight, labels, left @ right
@@ -73,7 +73,7 @@ def test_working_problem_by_hand():
     y = np.array([1.0, -1.0, 1.0, -1.0])
     scores = np.array([-1.0, -1.0, 3.0, -1.00005])
     cost, dual = np.full(4, 2.0), np.array([2.0, 0.7, 0.0, 2.0])
-    weight, labels = working_problem(scores, y, cost, dual, DELTA)
+    weight, labels = working_problem(scores, Hinge(y, cost), dual, DELTA)
     np.testing.assert_allclose(weight, [1.0, 2.0 / (2 * DELTA), 0.0, 2.0 / (2 * DELTA)])
     np.testing.assert_allclose(labels, [1.0, -1.0 - DELTA, 1.0, -1.0 - DELTA])
 
@@ -81,7 +81,7 @@ def test_working_problem_by_hand():
 def test_criteria_by_hand():
     scores, y = np.array([0.5, -1.0, 2.0, 0.0]), np.array([1.0, -1.0, 1.0, -1.0])
     cost = np.array([1.0, 2.0, 1.0, 1.0])
-    gcv, loo = criteria(scores, y, cost, 1.5)
+    gcv, loo = criteria(scores, Hinge(y, cost), 1.5)
     assert gcv == pytest.approx(5 * (0.25 + 0.0 + 1.0 + 1.0) / (5 - 1.5) ** 2)
     assert loo == pytest.approx((0.5 + 0.0 + 0.0 + 1.0 + 2 * 1.5) / 5)
 
@@ -89,13 +89,13 @@ def test_criteria_by_hand():
 def test_a_hinge_counts_two_at_most():
     """A row that is very wrong is one error, not a hundred."""
     one = np.ones(1)
-    values = [criteria(np.array([score]), one, 3 * one, 0.0)[1] for score in (-1, -99)]
+    values = [criteria(np.array([score]), Hinge(one, 3 * one), 0.0)[1] for score in (-1, -99)]
     assert values[0] == values[1] == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize("trace", [4.0, 4.4, 1e9])
 def test_as_many_degrees_of_freedom_as_rows_are_infinitely_bad(trace):
-    assert criteria(np.zeros(4), np.ones(4), np.ones(4), trace)[0] == np.inf
+    assert criteria(np.zeros(4), Hinge(np.ones(4), np.ones(4)), trace)[0] == np.inf
 
 
 def test_weights_are_multiplicities():
@@ -108,10 +108,10 @@ def test_weights_are_multiplicities():
     for rows, cost in ((np.arange(20), times.astype(float)), (np.repeat(np.arange(20), times), 1)):
         cost = np.broadcast_to(cost, len(rows)).astype(float)
         scores = K[rows] @ coef
-        weight, _ = working_problem(scores, y[rows], cost, dual[rows] * cost, DELTA)
+        weight, _ = working_problem(scores, Hinge(y[rows], cost), dual[rows] * cost, DELTA)
         left, right = hat_matrix(K[rows], coef, weight, 0.5)
         trace = np.einsum("ij,ji->", left, right)
-        results.append((trace, *criteria(scores, y[rows], cost, trace)))
+        results.append((trace, *criteria(scores, Hinge(y[rows], cost), trace)))
     assert results[0] == pytest.approx(results[1])
 
 

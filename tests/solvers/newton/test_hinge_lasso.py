@@ -7,6 +7,7 @@ from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from tests.independent import minimum
 from tests.solvers.problems import PROBLEMS, contradictory, duplicated, inseparable, kernel_problem
+from zeronorm.solvers.losses import Hinge
 from zeronorm.solvers.newton.hinge_lasso import HingeLasso
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -103,7 +104,7 @@ def certified_gap(found, K, y, cost, penalty):
 def test_objective_is_linprogs(make, penalty, uneven):
     K, y = make()
     cost = uneven_cost(len(y)) if uneven else np.ones(len(y))
-    found = HingeLasso(K, y, cost, nothing(K)).solve(penalty, 1e-4)
+    found = HingeLasso(K, Hinge(y, cost), nothing(K)).solve(penalty, 1e-4)
     check_solution(found, K, y, cost, penalty)
     assert certified_gap(found, K, y, cost, penalty) == pytest.approx(found.gap, abs=1e-9)
     optimum = minimum(K, y, cost, price=penalty)
@@ -118,7 +119,7 @@ def test_objective_is_linprogs(make, penalty, uneven):
 def test_objective_is_linprogs_to_many_digits(make, penalty):
     K, y = make()
     cost = np.ones(len(y))
-    found = HingeLasso(K, y, cost, nothing(K)).solve(penalty, 1e-7)
+    found = HingeLasso(K, Hinge(y, cost), nothing(K)).solve(penalty, 1e-7)
     assert found.gap <= 1e-7
     assert found.objective == pytest.approx(minimum(K, y, cost, price=penalty), rel=2e-7)
 
@@ -129,7 +130,7 @@ def test_hopeless_scaling_is_owned_up_to(scale, degree, penalty):
     """Columns that differ by three to six orders: the gap may stay large, but then it says so."""
     X, y = inseparable()
     K, cost = polynomial_kernel(scale * X, degree=degree, gamma=1.0, coef0=1.0), np.ones(len(y))
-    found = HingeLasso(K, y, cost, nothing(K)).solve(penalty, 1e-4)
+    found = HingeLasso(K, Hinge(y, cost), nothing(K)).solve(penalty, 1e-4)
     check_solution(found, K, y, cost, penalty)
     optimum = minimum(K, y, cost, price=penalty)
     assert found.gap >= 1.0 - optimum / found.objective - 1e-6
@@ -139,14 +140,14 @@ def test_hopeless_scaling_is_owned_up_to(scale, degree, penalty):
 def test_the_constant_alone():
     """Without a useful column the best constant is the larger class's label."""
     K, y = only_zeros()
-    found = HingeLasso(K, y, np.ones(12), nothing(K)).solve(1.0, 1e-8)
+    found = HingeLasso(K, Hinge(y, np.ones(12)), nothing(K)).solve(1.0, 1e-8)
     assert not found.coef.any() and found.intercept == pytest.approx(-1.0, abs=1e-6)
     assert found.objective == pytest.approx(2.0 * 5)
 
 
 @pytest.mark.parametrize("make", PROBLEMS, ids=lambda make: make.__name__)
 def test_the_largest_useful_penalty(make):
-    """Above the largest pull of a dual solution of the constant model nothing enters.
+    """Above the largest gradient of a dual solution of the constant model nothing enters.
 
     With equal classes that solution is beta = cost, and the threshold is known.
     """
@@ -155,8 +156,8 @@ def test_the_largest_useful_penalty(make):
     K, y = (np.concatenate([part[y > 0][:few], part[y < 0][:few]]) for part in (K, y))
     cost = np.ones(len(y))
     threshold = np.abs(K.T @ y).max()
-    above = HingeLasso(K, y, cost, nothing(K)).solve(1.01 * threshold, 1e-9)
-    below = HingeLasso(K, y, cost, nothing(K)).solve(0.9 * threshold, 1e-7)
+    above = HingeLasso(K, Hinge(y, cost), nothing(K)).solve(1.01 * threshold, 1e-9)
+    below = HingeLasso(K, Hinge(y, cost), nothing(K)).solve(0.9 * threshold, 1e-7)
     assert not above.coef.any() and above.objective == pytest.approx(len(y))
     assert below.coef.any() and below.objective < len(y) * (1 - 1e-4)
 
@@ -169,7 +170,7 @@ def test_the_largest_useful_penalty(make):
 def test_gap_is_what_the_dual_point_proves(make, max_steps):
     K, y, _ = kernel_problem(make)
     cost = uneven_cost(len(y))
-    found = HingeLasso(K, y, cost, nothing(K)).solve(0.5, 1e-6, max_steps=max_steps)
+    found = HingeLasso(K, Hinge(y, cost), nothing(K)).solve(0.5, 1e-6, max_steps=max_steps)
     check_solution(found, K, y, cost, 0.5)
     gap = certified_gap(found, K, y, cost, 0.5)
     assert found.gap == pytest.approx(gap, abs=1e-10)
@@ -182,7 +183,7 @@ def test_gap_is_what_the_dual_point_proves(make, max_steps):
 @pytest.mark.parametrize("make", PROBLEMS, ids=lambda make: make.__name__)
 def test_history_falls_and_ends_at_the_solution(make, penalty):
     K, y, _ = kernel_problem(make)
-    found = HingeLasso(K, y, np.ones(len(y)), nothing(K)).solve(penalty, 1e-5)
+    found = HingeLasso(K, Hinge(y, np.ones(len(y))), nothing(K)).solve(penalty, 1e-5)
     terms, objective, gap = (np.array(found.history[key]) for key in ("terms", "objective", "gap"))
     assert len(objective) > 1
     assert (np.diff(objective) <= 0).all() and (np.diff(gap) <= 0).all()
@@ -194,7 +195,7 @@ def test_history_falls_and_ends_at_the_solution(make, penalty):
 def test_zeros_are_exact(make):
     """What is left is far from zero, and its dual constraints are active: no threshold hides."""
     K, y, _ = kernel_problem(make)
-    found = HingeLasso(K, y, np.ones(len(y)), nothing(K)).solve(1.0, 1e-8)
+    found = HingeLasso(K, Hinge(y, np.ones(len(y))), nothing(K)).solve(1.0, 1e-8)
     chosen = found.coef != 0
     assert 0 < chosen.sum() < len(y) / 4
     assert np.abs(found.coef[chosen]).min() > 1e-4 * np.abs(found.coef).max()
@@ -206,24 +207,24 @@ def test_zeros_are_exact(make):
 def test_a_warm_path_equals_cold_solves(make):
     K, y, _ = kernel_problem(make)
     cost = np.ones(len(y))
-    path = HingeLasso(K, y, cost, nothing(K))
+    path = HingeLasso(K, Hinge(y, cost), nothing(K))
     for penalty in (10.0, 3.0, 1.0, 0.3, 0.1, 1.0, 30.0):
         warm = path.solve(penalty, 1e-6)
-        cold = HingeLasso(K, y, cost, nothing(K)).solve(penalty, 1e-6)
+        cold = HingeLasso(K, Hinge(y, cost), nothing(K)).solve(penalty, 1e-6)
         assert max(warm.gap, cold.gap) <= 1e-6
         assert warm.objective == pytest.approx(cold.objective, rel=2e-6)
         check_solution(warm, K, y, cost, penalty)
 
 
 def test_more_columns_than_are_looked_at_first():
-    """Columns beyond the first 64 sleep, until their dual constraints wake them."""
+    """Other columns are screened until their dual constraints are violated."""
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(60, 2)), np.where(np.arange(60) % 2, 1.0, -1.0)
     X[:, 0] += 0.7 * y
     centres = rng.normal(size=(400, 2))
     K, cost = rbf_kernel(X, centres, gamma=1.0), np.ones(60)
     for penalty in (0.1, 1.0):
-        found = HingeLasso(K, y, cost, nothing(K)).solve(penalty, 1e-6)
+        found = HingeLasso(K, Hinge(y, cost), nothing(K)).solve(penalty, 1e-6)
         assert found.gap <= 1e-6
         assert found.objective == pytest.approx(minimum(K, y, cost, price=penalty), rel=2e-6)
 
@@ -232,7 +233,7 @@ def test_the_arguments_are_left_alone():
     K, y, _ = kernel_problem(inseparable)
     cost, form = np.ones(len(y)), K.copy()
     copies = [part.copy() for part in (K, y, cost, form)]
-    HingeLasso(K, y, cost, form).solve(1.0, 1e-4)
+    HingeLasso(K, Hinge(y, cost), form).solve(1.0, 1e-4)
     for part, copy in zip((K, y, cost, form), copies, strict=True):
         np.testing.assert_array_equal(part, copy)
 
@@ -257,10 +258,10 @@ def by_quadratic_programs(K, y, cost, penalty, form):
 
     def objective(point):
         alpha = point[:m] - point[m : 2 * m]
-        pull = form @ alpha
+        image = form @ alpha
         slope = price.copy()
-        slope[: 2 * m] += np.append(pull, -pull)
-        return price @ point + 0.5 * alpha @ pull, slope
+        slope[: 2 * m] += np.append(image, -image)
+        return price @ point + 0.5 * alpha @ image, slope
 
     rows = np.hstack([signed, np.eye(n)])
     start = np.append(np.zeros(2 * m + 1), np.ones(n))
@@ -283,7 +284,7 @@ def by_quadratic_programs(K, y, cost, penalty, form):
 def test_quadratic_term_against_slsqp(make, penalty):
     K, y, form = quadratic_problem(make)
     cost = np.random.default_rng(1).uniform(0.5, 3.0, len(y))
-    found = HingeLasso(K, y, cost, form).solve(penalty, 1e-6)
+    found = HingeLasso(K, Hinge(y, cost), form).solve(penalty, 1e-6)
     check_solution(found, K, y, cost, penalty, form=form)
     optimum = by_quadratic_programs(K, y, cost, penalty, form)
     assert found.gap <= 1e-6
@@ -296,7 +297,7 @@ def test_quadratic_term_against_slsqp(make, penalty):
 def test_quadratic_bound_lies_below_the_optimum(make, max_steps):
     K, y, form = quadratic_problem(make)
     cost = np.ones(len(y))
-    found = HingeLasso(K, y, cost, form).solve(0.3, 1e-7, max_steps=max_steps)
+    found = HingeLasso(K, Hinge(y, cost), form).solve(0.3, 1e-7, max_steps=max_steps)
     optimum = by_quadratic_programs(K, y, cost, 0.3, form)
     assert found.objective * (1 - found.gap) <= optimum * (1 + 1e-9)
     assert optimum <= found.objective * (1 + 1e-5)

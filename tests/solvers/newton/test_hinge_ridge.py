@@ -10,6 +10,7 @@ from sklearn.svm import SVC
 
 from tests.solvers.problems import COSTS, PROBLEMS, inseparable, kernel_problem
 from zeronorm.solvers.design import Design
+from zeronorm.solvers.losses import Hinge
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
 
 
@@ -60,7 +61,7 @@ def by_libsvm(K, y, C, scale, weight=None):
 def test_objective_equals_an_active_set_solver(make, C):
     K, y, scale = kernel_problem(make)
     cost = np.full(len(y), C)
-    ours = solve_hinge_ridge(Design(K, scale), y, cost, tolerance=1e-8)
+    ours = solve_hinge_ridge(Design(K, scale), Hinge(y, cost), tolerance=1e-8)
     own = primal_value(scale * ours.coef, ours.intercept, K, y, cost, scale)
     assert ours.gap <= 1e-8
     assert own == pytest.approx(ours.objective, rel=1e-9)
@@ -72,7 +73,7 @@ def test_certificate_is_a_dual_point_below_the_optimum(make):
     K, y, scale = kernel_problem(make)
     cost = np.random.default_rng(1).uniform(0.5, 3.0, len(y))
     for tolerance in (0.1, 1e-3, 1e-7):
-        found = solve_hinge_ridge(Design(K, scale), y, cost, tolerance=tolerance)
+        found = solve_hinge_ridge(Design(K, scale), Hinge(y, cost), tolerance=tolerance)
         beta = found.dual
         assert (beta >= 0).all() and (beta <= cost * (1 + 1e-12)).all()
         assert abs(y @ beta) <= 1e-9 * beta.sum()
@@ -87,7 +88,7 @@ def test_certificate_is_a_dual_point_below_the_optimum(make):
 def test_uneven_costs_equal_libsvm_sample_weights():
     K, y, scale = kernel_problem(inseparable)
     weight = np.random.default_rng(2).uniform(0.1, 5.0, len(y))
-    ours = solve_hinge_ridge(Design(K, scale), y, 2.0 * weight, tolerance=1e-9)
+    ours = solve_hinge_ridge(Design(K, scale), Hinge(y, 2.0 * weight), tolerance=1e-9)
     coef, b = by_libsvm(K, y, 2.0, scale, weight)
     np.testing.assert_allclose(scale * ours.coef, coef, atol=1e-3)
     assert ours.intercept == pytest.approx(b, abs=1e-3)
@@ -98,24 +99,24 @@ def test_many_columns_start_from_a_sample_and_end_at_the_same_optimum():
     wide = np.hstack([K * f for f in (1.0, 0.5, 0.25, 2.0)])
     rows = Design(wide)
     cost = np.full(len(y), 5.0)
-    cold = solve_hinge_ridge(rows, y, cost, tolerance=1e-9)
-    sampled = solve_hinge_ridge(rows, y, cost, tolerance=1e-9, sample_columns=16)
+    cold = solve_hinge_ridge(rows, Hinge(y, cost), tolerance=1e-9)
+    sampled = solve_hinge_ridge(rows, Hinge(y, cost), tolerance=1e-9, sample_columns=16)
     assert sampled.objective == pytest.approx(cold.objective, rel=1e-8)
 
 
 def test_warm_start_ends_at_the_same_optimum():
     K, y, scale = kernel_problem(inseparable)
     cost = np.full(len(y), 10.0)
-    cold = solve_hinge_ridge(Design(K, scale), y, cost, tolerance=1e-9)
-    other = solve_hinge_ridge(Design(K, scale[::-1].copy()), y, cost, tolerance=1e-9)
-    warm = solve_hinge_ridge(Design(K, scale), y, cost, start=other, tolerance=1e-9)
+    cold = solve_hinge_ridge(Design(K, scale), Hinge(y, cost), tolerance=1e-9)
+    other = solve_hinge_ridge(Design(K, scale[::-1].copy()), Hinge(y, cost), tolerance=1e-9)
+    warm = solve_hinge_ridge(Design(K, scale), Hinge(y, cost), start=other, tolerance=1e-9)
     assert warm.objective == pytest.approx(cold.objective, rel=1e-8)
 
 
 def test_too_few_steps_come_back_with_the_gap_they_have():
     K, y, scale = kernel_problem(inseparable)
     found = solve_hinge_ridge(
-        Design(K, scale), y, np.full(len(y), 100.0), tolerance=1e-12, max_steps=3
+        Design(K, scale), Hinge(y, np.full(len(y), 100.0)), tolerance=1e-12, max_steps=3
     )
     assert found.steps == 3
     assert found.gap > 1e-12
@@ -139,7 +140,7 @@ def test_without_columns_the_intercept_is_the_dearer_class(share):
     random = np.random.default_rng(0)
     y = np.where(random.uniform(size=50) < share, 1.0, -1.0)
     cost = random.uniform(0.5, 2.0, 50)
-    found = solve_hinge_ridge(Design(np.empty((50, 0)), np.empty(0)), y, cost)
+    found = solve_hinge_ridge(Design(np.empty((50, 0)), np.empty(0)), Hinge(y, cost))
     values = [cost @ np.maximum(1 - y * b, 0) for b in np.linspace(-2, 2, 401)]
     assert found.objective == pytest.approx(min(values))
     assert found.objective == pytest.approx(cost @ np.maximum(1 - y * found.intercept, 0))
@@ -156,7 +157,7 @@ def test_huge_cancelling_coefficients_are_certified(seed):
     rows = np.random.default_rng(seed).permutation(120)[:25]
     scale = 10.0 ** np.random.default_rng(seed).uniform(4, 7, 25)
     cost = np.full(120, 1000.0)
-    found = solve_hinge_ridge(Design(K[:, rows], scale), y, cost, tolerance=1e-4)
+    found = solve_hinge_ridge(Design(K[:, rows], scale), Hinge(y, cost), tolerance=1e-4)
     assert found.gap <= 1e-4
     w = (K[:, rows] * scale).T @ (y * found.dual)
     assert found.dual.sum() - 0.5 * w @ w >= (1 - 1e-3) * found.objective

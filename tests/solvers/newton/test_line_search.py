@@ -24,8 +24,8 @@ def search(slope, descent):
     bare = slope.slope if isinstance(slope, Counted) else slope
 
     def rise(length):
-        indices = np.linspace(0.0, length, 20001)
-        return trapezoid([bare(place) for place in indices], indices)
+        lengths = np.linspace(0.0, length, 20001)
+        return trapezoid([bare(one) for one in lengths], lengths)
 
     return slope_root(slope, descent, rise)
 

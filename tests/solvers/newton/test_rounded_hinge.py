@@ -96,7 +96,7 @@ def test_rare_classes(share, C):
     assert found.objective <= objective(np.zeros(rows.shape[1]), rows, target, cost)
     # Another solver of the same problem: the smoothed dual of hinge_ridge, which has a certificate
     # for the hinge; the rounded hinge lies between it and its value less half a width a row.
-    exact = solve_hinge_ridge(Design(kernel), target, cost)
+    exact = solve_hinge_ridge(Design(kernel), Hinge(target, cost))
     assert exact.objective - 0.5 * WIDTH * cost.sum() <= found.objective <= exact.objective
     # Duals balance the penalty: the gradient is zero, and the function is convex.
     gradient = np.append(point_of(found)[:-1], 0.0) - (target * found.dual) @ rows

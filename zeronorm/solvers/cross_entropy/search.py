@@ -79,7 +79,7 @@ def minimise(
 
     Parameters
     ----------
-    score : callable, BoundedScore or Judge
+    score : callable, BoundedScore or Scorer
         Function to minimise: takes a boolean matrix, returns one number for each row.
     start : array of shape (n_bits,)
         Probability of a one, for each bit: the distribution to begin with.
@@ -123,26 +123,13 @@ def minimise(
     probabilities = np.array(start, dtype=float)
     n_draws = max(5 * len(probabilities), 100) if sample_size is None else sample_size
     n_elite = max(2, math.ceil(elite_share * n_draws))
-    least, most = (max(n_elite, n_draws // ADAPT), n_draws * ADAPT) if adaptive else (n_draws,) * 2
+    sizes = (max(n_elite, n_draws // ADAPT), n_draws * ADAPT) if adaptive else (n_draws,) * 2
     result = Minimum(np.zeros(len(probabilities), dtype=bool), np.inf, probabilities)
     fresh = np.empty((0, len(probabilities)), bool) if first is None else np.asarray(first, bool)
     while result.rounds < max_rounds and not result.is_settled:
-        values, vectors = np.empty(0), np.empty((0, len(probabilities)), bool)
         scored = scorer.n_scored
-        previous = result.history["level"][-1] if result.rounds else np.inf
-        while True:
-            drawn = random.random((least, len(probabilities))) < result.probabilities
-            # The level of what is there already holds for what comes: a cut vector stays cut.
-            new_values, new_vectors = scorer(
-                np.concatenate([fresh, drawn]), n_elite, smallest(values, n_elite)
-            )
-            fresh = fresh[:0]
-            values = np.concatenate([values, new_values])
-            vectors = np.concatenate([vectors, new_vectors])
-            level = smallest(values, n_elite)
-            is_better = is_below(level, previous) or is_below(values.min(), result.score)
-            if is_better or len(values) >= most:
-                break
+        values, vectors, level = _sample(scorer, result, fresh, n_elite, sizes, random)
+        fresh = fresh[:0]
         if is_below(values.min(), result.score):
             best = _first_best(values)
             result.score, result.vector = float(values[best]), vectors[best].copy()
@@ -160,6 +147,33 @@ def minimise(
         if report is not None:
             report(result)
     return result
+
+
+def _sample(
+    scorer: Scorer,
+    result: Minimum,
+    first: np.ndarray,
+    n_elite: int,
+    sizes: tuple[int, int],
+    random: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Draw and score vectors until level or best score improve, or there are as many as allowed.
+
+    ``sizes`` are how many to draw at a time, and at most. Returned are scores, vectors and level.
+    """
+    least, most = sizes
+    previous = result.history["level"][-1] if result.rounds else np.inf
+    values, vectors = np.empty(0), first[:0]
+    while True:
+        drawn = random.random((least, first.shape[1])) < result.probabilities
+        # The level of what is there already holds for what comes: a cut vector stays cut.
+        new = scorer(np.concatenate([first, drawn]), n_elite, smallest(values, n_elite))
+        first = first[:0]
+        values, vectors = np.concatenate([values, new[0]]), np.concatenate([vectors, new[1]])
+        level = smallest(values, n_elite)
+        is_better = is_below(level, previous) or is_below(values.min(), result.score)
+        if is_better or len(values) >= most:
+            return values, vectors, level
 
 
 def _first_best(values: np.ndarray) -> int:

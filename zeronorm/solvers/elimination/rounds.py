@@ -29,7 +29,7 @@ from zeronorm.solvers.design import Design
 from zeronorm.solvers.elimination.columns import Columns
 from zeronorm.solvers.gram import root
 from zeronorm.solvers.linear_programs.hinge_lp import HingeLP
-from zeronorm.solvers.losses import insensitive
+from zeronorm.solvers.losses import Hinge, insensitive
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
 from zeronorm.solvers.newton.squared_hinge_ridge import ColumnDescent, GramDescent
 
@@ -158,7 +158,7 @@ class HingeSlack(RoundProblem):
             last = self.last[k]
             if last is not None:
                 last.coef = design.adjoint(target * last.dual)[:-1]
-            self.last[k] = solve_hinge_ridge(design, target, self.cost, start=last)
+            self.last[k] = solve_hinge_ridge(design, Hinge(target, self.cost), start=last)
         dual = self.targets * np.column_stack([part.dual for part in self.last])
         margins = self.targets * np.column_stack([part.scores for part in self.last])
         return self.joined(scaling, self.last, dual, margins)
@@ -209,7 +209,8 @@ class LinearProgram(RoundProblem):
         columns = self.columns
         values: Any = SparseValues(columns.values) if columns.is_sparse else columns.values
         return [
-            HingeLP(values, target, self.cost, multiplicative=True) for target in self.targets.T
+            HingeLP(values, Hinge(target, self.cost), multiplicative=True)
+            for target in self.targets.T
         ]
 
     def signed_dual_and_slack(
@@ -278,10 +279,9 @@ class AbsoluteResiduals(LinearProgram):
             twice: Any = SparseValues(sparse.vstack([self.columns.values] * 2, format="csc"))
         else:
             twice = np.vstack([self.columns.values] * 2)
-        hinges = [insensitive(target, self.cost, 0.0) for target in self.targets.T]
         return [
-            HingeLP(twice, hinge.target, hinge.cost, multiplicative=True, margin=hinge.margin)
-            for hinge in hinges
+            HingeLP(twice, insensitive(target, self.cost, 0.0), multiplicative=True)
+            for target in self.targets.T
         ]
 
     def signed_dual_and_slack(

@@ -58,21 +58,14 @@ class Box:
     caps: np.ndarray
 
 
-def solve_one_norm(
-    values: np.ndarray,
-    target: np.ndarray,
-    cost: np.ndarray,
-    box: Box | None = None,
-    margin: np.ndarray | float = 1.0,
-) -> Solution:
+def solve_one_norm(values: np.ndarray, hinge: Hinge, box: Box | None = None) -> Solution:
     """Minimise ``sum|alpha| + sum(cost * hinge)``, coefficients free or in a box.
 
     Where kernel values are large (polynomials reach 1e11), the optimum and with it beta lie far
     below ``cost``, out of reach of HiGHS's absolute tolerances. So beta is first measured in a
     cautious unit, and once more in units of the objective found, if the certificate asks for it.
     """
-    limits = np.ones(values.shape[1])
-    largest = Hinge(target, cost, margin).unit
+    limits, largest = np.ones(values.shape[1]), hinge.unit
     sizes = column_sizes(values)
     size = float(sizes.max(initial=0.0))
     unit = largest if size <= LARGE else min(largest, size**-0.5)
@@ -80,7 +73,7 @@ def solve_one_norm(
     others = [1e-2 * unit, largest, 1e-4 * unit]
     best: Solution | None = None
     for _ in range(1 + len(others)):
-        program = HingeLP(values, target, cost, unit=unit, box=box, margin=margin)
+        program = HingeLP(values, hinge, unit=unit, box=box)
         try:
             coef, intercept = program.minimise(limits)
         except highs.LinearProgramError:
@@ -93,8 +86,8 @@ def solve_one_norm(
         # At a degenerate vertex some multipliers are zero up to rounding, margins being about one.
         coef[np.abs(coef) * sizes < ROUNDING] = 0.0
         # Slacks that are rounding are undone: with a large C even 1e-9 would count.
-        if np.isin(margin, (0.0, 1.0)).all():
-            slack = float(program.hinge.slack(values @ coef + intercept).max(initial=0.0))
+        if np.isin(hinge.margin, (0.0, 1.0)).all():
+            slack = float(hinge.slack(values @ coef + intercept).max(initial=0.0))
             stretch = 1.0 / (1.0 - slack) if slack <= 1e-6 else 1.0
             coef, intercept = stretch * coef, stretch * intercept
         if box is not None:
@@ -129,8 +122,8 @@ def one_norm_support(
     parts = []
     for k, target in enumerate(targets.T):
         box = None if signs is None or caps is None else Box(signs[:, k], caps)
-        margin = 1.0 if margins is None else margins[:, k]
-        parts.append(solve_one_norm(values, target, cost, box, margin).coef)
+        hinge = Hinge(target, cost, 1.0 if margins is None else margins[:, k])
+        parts.append(solve_one_norm(values, hinge, box).coef)
     support = np.flatnonzero(np.any(parts, axis=0))
     # In an order that does not depend on that of the rows: equal data give equal searches.
     order = np.argsort(cost @ values[:, support], kind="stable")
@@ -149,18 +142,14 @@ class HingeLP:
     ----------
     values : ndarray of shape (n, m)
         Kernel values of the rows with the candidate vectors.
-    target : ndarray of shape (n,)
-        Labels -1 and +1.
-    cost : ndarray of shape (n,)
-        Positive cost of each row's hinge.
+    hinge : Hinge
+        Targets, costs and margins.
     multiplicative : bool
         False: weights on the coefficients (B). True: unit weights, columns rescaled (W).
     unit : float, optional
         What the dual variables are measured in; by default the largest cost (``Hinge.unit``).
     box : Box, optional
         Signs and largest sizes of the coefficients.
-    margin : ndarray of shape (n,) or float
-        What each row is to have; one in classification.
 
     Attributes
     ----------
@@ -171,25 +160,23 @@ class HingeLP:
     def __init__(
         self,
         values: np.ndarray,
-        target: np.ndarray,
-        cost: np.ndarray,
+        hinge: Hinge,
         multiplicative: bool = False,
         *,
         unit: float | None = None,
         box: Box | None = None,
-        margin: np.ndarray | float = 1.0,
     ) -> None:
         self.values, self.column_sizes = values, column_sizes(values)
-        self.hinge, self.box = Hinge(target, cost, margin), box
-        self.multiplicative = multiplicative
-        self.unit = self.hinge.unit if unit is None else unit
+        self.hinge, self.box, self.multiplicative = hinge, box, multiplicative
+        self.unit = hinge.unit if unit is None else unit
         self.working = np.empty(0, dtype=np.intp)
         self.entered = np.empty(0)
-        self.dual = np.zeros(len(cost))
+        n, cost = len(hinge.cost), hinge.cost
+        self.dual = np.zeros(n)
         self.iterations = 0
         self.model = highs.new_model()
-        highs.add_columns(self.model, -margin * np.ones(len(cost)), 0.0, cost / self.unit)
-        highs.add_rows(self.model, target[None, :], np.arange(len(cost)), 0.0, 0.0)
+        highs.add_columns(self.model, -hinge.margin * np.ones(n), 0.0, cost / self.unit)
+        highs.add_rows(self.model, hinge.target[None, :], np.arange(n), 0.0, 0.0)
 
     def keep(self, columns: np.ndarray) -> None:
         """Forget the other terms."""
@@ -298,9 +285,9 @@ class HingeLP:
         return loss, _relative_gap(primal, dual)
 
 
-def solve_largest_coefficient(values: np.ndarray, target: np.ndarray, cost: np.ndarray) -> Solution:
+def solve_largest_coefficient(values: np.ndarray, hinge: Hinge) -> Solution:
     """Minimise ``max|alpha| + sum(cost * hinge)``: the infinity-norm machine, one exact LP."""
-    n, m = values.shape
+    (n, m), target, cost = values.shape, hinge.target, hinge.cost
     # In units in which the largest kernel value and the largest cost are one. More than n m for
     # t is more than all rows together would pay: a higher price changes nothing.
     sizes = column_sizes(values)
@@ -313,9 +300,9 @@ def solve_largest_coefficient(values: np.ndarray, target: np.ndarray, cost: np.n
     costs = np.concatenate([np.zeros(m), [price, 0.0], cost / unit])
     highs.add_columns(model, costs, np.where(np.arange(m + 2 + n) == m + 1, -np.inf, 0.0), np.inf)
     scaled = values * (target / size)[:, None]
-    hinge = np.column_stack([scaled, -scaled.sum(axis=1), target, np.ones(n)])
+    rows = np.column_stack([scaled, -scaled.sum(axis=1), target, np.ones(n)])
     indices = np.column_stack([np.tile(np.r_[0 : m + 2], (n, 1)), m + 2 + np.arange(n)])
-    highs.add_rows(model, hinge, indices, 1.0, np.inf)
+    highs.add_rows(model, rows, indices, 1.0, np.inf)
     terms = np.column_stack([np.arange(m), np.full(m, m)])
     highs.add_rows(model, np.tile([-1.0, 2.0], (m, 1)), terms, 0.0, np.inf)
     highs.run(model)
@@ -323,10 +310,9 @@ def solve_largest_coefficient(values: np.ndarray, target: np.ndarray, cost: np.n
     point = np.array(solution.col_value)
     coef = (point[:m] - point[m]) / size
     coef[np.abs(coef) * sizes < ROUNDING] = 0.0
-    hinge_loss = Hinge(target, cost)
-    intercept = central_intercept(values @ coef, hinge_loss)
+    intercept = central_intercept(values @ coef, hinge)
     scores = values @ coef + intercept
-    objective = float(np.abs(coef).max(initial=0.0)) + hinge_loss.value(scores)
+    objective = float(np.abs(coef).max(initial=0.0)) + hinge.value(scores)
     beta = balanced(np.clip(np.array(solution.row_dual)[:n] * unit, 0.0, cost), target)
     # Dual: |K' (y beta)|_1 <= 1 and y'beta = 0.
     dual = beta.sum() / max(1.0, float(np.abs((target * beta) @ values).sum()))

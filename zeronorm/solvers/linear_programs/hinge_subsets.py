@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import threading
 import uuid
+from dataclasses import replace
 
 import numpy as np
 
@@ -189,7 +190,7 @@ class HingeSubsets:
         for k, hinge in enumerate(self.hinges()):
             both = np.repeat([1.0, -1.0], len(columns))
             box = Box(both if self.signs is None else self.signs[columns, k], caps)
-            found = solve_one_norm(values, hinge.target, PRICE * self.cost, box, hinge.margin)
+            found = solve_one_norm(values, replace(hinge, cost=PRICE * self.cost), box)
             alpha[k, columns] = found.coef.reshape(copies, -1).sum(axis=0) / weights
             beta[k] = found.dual / PRICE
         return alpha, beta

@@ -31,22 +31,26 @@ from __future__ import annotations
 
 import numpy as np
 
+from zeronorm.solvers.losses import Hinge
+
 
 def working_problem(
-    scores: np.ndarray, target: np.ndarray, cost: np.ndarray, dual: np.ndarray, delta: float
+    scores: np.ndarray, hinge: Hinge, dual: np.ndarray, delta: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weights W and labels z of the least-squares problem that the solution solves.
 
     Parameters
     ----------
-    scores, target, cost : ndarray of shape (n,)
-        Decision values, labels -1 and +1, costs.
+    scores : ndarray of shape (n,)
+        Decision values.
+    hinge : Hinge
+        Targets, costs and margins.
     dual : ndarray of shape (n,)
         Dual variables, 0 to cost.
     delta : float
         Half width of the parabola, positive.
     """
-    slack = 1.0 - target * scores
+    target, cost, slack = hinge.target, hinge.cost, hinge.slack(scores)
     rounding = 1e-6 * cost
     behind = (dual >= cost - rounding) & (slack > delta)
     on_margin = (dual > rounding) & ~behind
@@ -87,12 +91,10 @@ def hat_matrix(
     return columns, inverse.T @ (inverse @ weighted.T)
 
 
-def criteria(
-    scores: np.ndarray, target: np.ndarray, cost: np.ndarray, trace: float
-) -> tuple[float, float]:
+def criteria(scores: np.ndarray, hinge: Hinge, trace: float) -> tuple[float, float]:
     """GCV (3.9), infinite where the fit has as many degrees of freedom as rows, and LOO."""
+    cost, slack = hinge.cost, hinge.slack(scores)
     n = float(cost.sum())
-    slack = 1.0 - target * scores
     loo = (float(cost @ np.clip(slack, 0.0, 2.0)) + 2.0 * trace) / n
     if trace >= n:
         return np.inf, loo

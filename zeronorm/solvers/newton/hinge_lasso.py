@@ -72,10 +72,8 @@ class HingeLasso:
     ----------
     values : ndarray of shape (n, m)
         Kernel values of the rows with the candidate vectors.
-    target : ndarray of shape (n,)
-        Labels -1 and +1, both present.
-    cost : ndarray of shape (n,)
-        Positive cost of each row's hinge.
+    hinge : Hinge
+        Targets, -1 and +1 both present, and positive costs.
     quadratic : ndarray of shape (m, m)
         The Q of the module docstring.
 
@@ -95,14 +93,8 @@ class HingeLasso:
         Whether screened columns are what the gap is about.
     """
 
-    def __init__(
-        self,
-        values: np.ndarray,
-        target: np.ndarray,
-        cost: np.ndarray,
-        quadratic: np.ndarray,
-    ) -> None:
-        self.values, self.hinge, self.quadratic = values, Hinge(target, cost), quadratic
+    def __init__(self, values: np.ndarray, hinge: Hinge, quadratic: np.ndarray) -> None:
+        self.values, self.hinge, self.quadratic = values, hinge, quadratic
         n, m = values.shape
         # Columns in units of their largest value: a width means the same for all of them.
         sizes = column_sizes(values)

@@ -44,14 +44,12 @@ SAMPLE_COLUMNS = 128
 
 def solve_hinge_ridge(
     design: Design,
-    target: np.ndarray,
-    cost: np.ndarray,
+    hinge: Hinge,
     *,
     start: Solution | None = None,
     tolerance: float = 1e-6,
     max_steps: int = 500,
     sample_columns: int = SAMPLE_COLUMNS,
-    margin: np.ndarray | float = 1.0,
 ) -> Solution:
     """Minimise ``1/2 |v|^2 + sum(cost * max(0, margin - target * (design v + b)))``.
 
@@ -59,10 +57,8 @@ def solve_hinge_ridge(
     ----------
     design : Design of shape (n, m)
         The features of the linear problem.
-    target : ndarray of shape (n,)
-        Labels -1 and +1, both present.
-    cost : ndarray of shape (n,)
-        Positive cost of each row's hinge.
+    hinge : Hinge
+        Targets, -1 and +1 both present, positive costs, and margins.
     start : Solution, optional
         Dual variables in [0, cost], intercept and weights of a similar problem.
     tolerance : float
@@ -71,10 +67,7 @@ def solve_hinge_ridge(
         Most Newton steps; the solution is then returned with the gap it has.
     sample_columns : int
         With more than twice as many columns, a cold start is first solved on so many of them.
-    margin : ndarray of shape (n,) or float
-        What each row is to have; one in classification.
     """
-    hinge = Hinge(target, cost, margin)
     if design.shape[1] == 0:
         return _intercept_alone(hinge)
     width = COLD_WIDTH if start is None else WARM_WIDTH
@@ -124,7 +117,7 @@ def _from_few_columns(design: Design, hinge: Hinge, count: int) -> Solution:
     if design.scale is not None:
         scale *= design.scale[columns]
     sample = Design(np.ascontiguousarray(design.values[:, columns]), scale)
-    rough = solve_hinge_ridge(sample, hinge.target, hinge.cost, tolerance=0.05, margin=hinge.margin)
+    rough = solve_hinge_ridge(sample, hinge, tolerance=0.05)
     rough.coef = design.adjoint(hinge.target * rough.dual)[:-1]
     return rough
 

@@ -57,7 +57,7 @@ class SmoothHingeLasso:
 
     def __init__(self, values: np.ndarray, hinge: Hinge, smoothing: float) -> None:
         self.values, self.hinge, self.delta = values, hinge, smoothing
-        self.program = HingeLP(values, hinge.target, hinge.cost, margin=hinge.margin)
+        self.program = HingeLP(values, hinge)
 
     def solve(self, penalty: float, *, max_steps: int) -> Solution:
         """Solve for one lambda."""
@@ -90,9 +90,8 @@ class SmoothHingeLasso:
 
 def largest_penalty(values: np.ndarray, hinge: Hinge) -> float:
     """Penalty from which on no term is worth its price: the intercept is alone."""
-    target, cost = hinge.target, hinge.cost
-    dual = solve_hinge_ridge(Design(values[:, :0]), target, cost).dual
-    return float(np.abs((target * dual) @ values).max(initial=0.0))
+    dual = solve_hinge_ridge(Design(values[:, :0]), hinge).dual
+    return float(np.abs((hinge.target * dual) @ values).max(initial=0.0))
 
 
 def smooth_hinge(hinge: Hinge, delta: float) -> Smoothed:

@@ -20,8 +20,9 @@ from zeronorm.solvers.newton.ridge_descent import ILL_CONDITIONED
 from zeronorm.solvers.reweighting.loop import Round
 from zeronorm.solvers.solution import Solution
 
-#: No more columns than this, and all rows are looked at anyway.
-SAMPLE_LEAST_COLUMNS = 48
+#: Steering rounds look at so many rows, where there are more than twice as many; with no more
+#: columns than this, all rows are looked at anyway.
+SAMPLE_ROWS, SAMPLE_LEAST_COLUMNS = 4000, 48
 
 Map = Callable[[np.ndarray], np.ndarray]
 
@@ -42,36 +43,29 @@ class HingeRidge:
     ----------
     values : ndarray of shape (n, m)
         Kernel values of the rows with the candidate vectors.
-    target : ndarray of shape (n,)
-        Labels -1 and +1.
-    cost : ndarray of shape (n,)
-        Positive cost of each row's hinge.
+    hinge : Hinge
+        Targets, costs and margins.
     quadratic : ndarray of shape (m, m), optional
         Positive semidefinite Q: adds 1/2 alpha' Q alpha.
     sample : ndarray, optional
         Rows that steering rounds with many columns do with, some of either class.
-    margin : ndarray of shape (n,) or float
-        What each row is to have; one in classification.
     """
 
     def __init__(
         self,
         values: np.ndarray,
-        target: np.ndarray,
-        cost: np.ndarray,
+        hinge: Hinge,
         quadratic: np.ndarray | None = None,
         sample: np.ndarray | None = None,
-        margin: np.ndarray | float = 1.0,
     ) -> None:
-        hinge = Hinge(target, cost, margin)
         self.all_rows = _View(values, hinge)
         # Columns of all rows that are left; they are cut out when next needed.
         self.columns = np.arange(values.shape[1])
         self.sample: _View | None = None
         if sample is not None:
-            codes = (target > 0).astype(np.intp)
+            codes = (hinge.target > 0).astype(np.intp)
             factor = (np.bincount(codes) / np.bincount(codes[sample]))[codes[sample]]
-            self.sample = _View(values[sample], hinge.take(sample, factor * cost[sample]))
+            self.sample = _View(values[sample], hinge.take(sample, factor * hinge.cost[sample]))
         self.column_sizes = column_sizes(values)
         self.quadratic = quadratic
         self.coef, self.intercept, self.is_cold = np.zeros(values.shape[1]), 0.0, True
@@ -99,14 +93,7 @@ class HingeRidge:
             self.columns = np.arange(len(self.columns))
         design, to_coef, from_coef = self._features(view.values, np.sqrt(scale))
         start = None if self.is_cold else self._start(view, from_coef(self.coef), design)
-        view.last = solve_hinge_ridge(
-            design,
-            view.hinge.target,
-            view.hinge.cost,
-            start=start,
-            tolerance=tolerance,
-            margin=view.hinge.margin,
-        )
+        view.last = solve_hinge_ridge(design, view.hinge, start=start, tolerance=tolerance)
         self.coef, self.intercept = to_coef(view.last.coef), view.last.intercept
         self.is_cold = False
         gap = view.last.gap if view is self.all_rows else np.inf
@@ -118,7 +105,7 @@ class HingeRidge:
             return view.last
         # First time on these rows: the dual of the smoothed hinge at the current point.
         scores = design.apply(np.append(weights, self.intercept))
-        dual = view.hinge.cost * np.clip(view.hinge.slack(scores), 0.0, 1.0)
+        dual = view.hinge.smoothed(1.0).dual(view.hinge.slack(scores))
         return Solution(weights, self.intercept, scores, dual, np.inf)
 
     def _loss(self, solved: _View) -> float:
