@@ -144,7 +144,8 @@ def _curves(measured: dict[str, Any] | None) -> str:
         ]
         guess = Series([(0, 0), (1, 1)], 7, "guessing", is_dashed=True)
         drawn = chart([*roc, guess], "false positive rate", "true positive rate", "ROC", **unit)
-        figures.append(figure(drawn, legend([*roc, guess]), f"ROC, each class against the others{left}."))
+        note = f"ROC, each class against the others{left}."
+        figures.append(figure(drawn, legend([*roc, guess]), note))
         lines = [
             Series(c["precision_recall"], i, f"{c['label']}: average {c['average_precision']:.3f}")
             for i, c in enumerate(curves)
