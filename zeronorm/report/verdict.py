@@ -56,9 +56,7 @@ def _against_guessing(measured: dict[str, Any]) -> list[str]:
     return sentences
 
 
-def _against_others(
-    comparison: list[dict[str, Any]], of_numbers: bool, advises: bool
-) -> list[str]:
+def _against_others(comparison: list[dict[str, Any]], of_numbers: bool, advises: bool) -> list[str]:
     """Compare with each other contender; of models that guess none is worth an advice."""
     sentences = []
     use = ": use it" * advises
