@@ -17,8 +17,8 @@ WORDS = (
     "|forty|fifty|sixty|eighty|ninety|hundred|thousand|million|half(?: an?)?|quarter(?: of an?)?"
 )
 UNITS = (
-    "per cent|percent|points?|times|fold|(?:nano|micro|milli)?seconds?|minutes?|hours?|bytes|kilobytes|megabytes"
-    "|gigabytes|terms?|(?:support )?vectors?|kernels|instructions"
+    "per cent|percent|points?|times|fold|(?:nano|micro|milli)?seconds?|minutes?|hours?|bytes"
+    "|kilobytes|megabytes|gigabytes|terms?|(?:support )?vectors?|kernels|instructions"
 )
 #: Words for numbers go with words for units, digits also with signs for them.
 FIGURE = re.compile(

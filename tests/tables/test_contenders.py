@@ -1,4 +1,4 @@
-"""The tuned machine, against a plain `GridSearchCV` of the whole pipeline; the sparse one's time."""
+"""The tuned machine, against a plain `GridSearchCV` of the whole pipeline; the time of the sparse."""
 
 import time
 
