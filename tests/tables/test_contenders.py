@@ -1,4 +1,4 @@
-"""The tuned machine, against a plain `GridSearchCV` of the whole pipeline; the time of the sparse."""
+"""The tuned machine, against a plain `GridSearchCV`; the time of the sparse one."""
 
 import time
 
