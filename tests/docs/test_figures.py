@@ -50,7 +50,18 @@ def texts():
         code = path.read_text()
         prose = [ast.get_docstring(ast.parse(code)), *re.findall(r"^# (.*)$", code, re.MULTILINE)]
         found[path.name] = "\n".join(prose).replace("``", "`")
-    return found | docstrings()
+    return found | docstrings() | studies()
+
+
+def studies():
+    """Return what the pages of results say besides their tables, which are made from records."""
+    found = {}
+    for path in (ROOT / "benchmarks").glob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            name = getattr(node.targets[0], "id", "") if isinstance(node, ast.Assign) else ""
+            if name in ("ABOUT", "REASONS"):
+                found[f"benchmarks/{path.name}"] = ast.literal_eval(node.value)
+    return found
 
 
 @pytest.fixture(scope="module")
