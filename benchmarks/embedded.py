@@ -28,8 +28,8 @@ counts instructions). Flash is what the model adds to an empty program. RAM is t
 prediction; there are no static bytes. The scaler is folded into the model. Data of scikit-learn,
 three quarters to train, parameters of `SVC` by a 5-fold search over nine pairs, `SparseSVC` by its
 own choice; the error is that of Python on the rest. The coefficients of an `SVC` for ten classes
-are one for each of its 45 pairs, most of them zero; packed as libsvm has them it would be 78 kB
-smaller in single precision. Every output is, bit by bit, that of the same header on the machine
+are one for each of its 45 pairs, most of them zero; packed as libsvm has them it would be
+smaller. Every output is, bit by bit, that of the same header on the machine
 that ran the study.
 """
 LOADERS = {"breast cancer": load_breast_cancer, "wine": load_wine, "digits": load_digits}

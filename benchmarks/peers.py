@@ -50,8 +50,8 @@ rows of 0ed647c and 6907c0a of the last three are on all ten. SLMC, RS, MRS (SVC
 MRSVM have the C and gamma of the tuned SVC. CE searches lightly while gamma is chosen (C = 1).
 sklearn-rvm has the gamma of fastrvm and is fitted on sets with up to 250 training rows only, beyond
 which a fit takes minutes. dlib, on the sets of Huang et al. and three of the folds, has its own
-search, stopped by the clock after half a second of asking (it takes up to half a minute), so that
-its results are not repeatable; then it is cut by `dlib.reduce`.
+search, stopped by the clock after half a second of asking (alone it goes on for far longer), so
+that its results are not repeatable; then it is cut by `dlib.reduce`.
 """
 #: Of the ten, where a family is not on all.
 SOME_FOLDS = 3

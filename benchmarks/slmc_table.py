@@ -16,13 +16,12 @@ from zeronorm import RelevanceVectorClassifier
 ABOUT = """
 The splits are the first ten of the hundred of Rätsch's benchmark (Wu et al.: all, or 20 for Image).
 Gaussian kernel. C and gamma ("published") are the values commonly quoted with Rätsch's benchmark
-(from memory). The paper does not name its own; with these the SVM has the paper's numbers of
-support vectors to the first decimal on three of the sets and within 0.2 on the others, which no
-test error enters. All methods have the same C and gamma, except that RVM (300 training rows as
-candidates) has no C. RS, MRS, RSVM, MRSVM, SLMC have at most round(share · vectors of the SVM)
-terms, at least one. RS sees nothing but the fitted SVM. ± is the standard error over the splits;
-the paper gives none. RSVM and MRSVM have rows near the centres of k-means as their vectors; the
-recorded rows of bff445f have rows drawn at random, as in the paper.
+(from memory). The paper does not name its own; with these the SVM has nearly the paper's numbers of
+support vectors, which no test error enters. All methods have the same C and gamma, except that RVM
+(300 training rows as candidates) has no C. RS, MRS, RSVM, MRSVM, SLMC have at most round(share ·
+vectors of the SVM) terms, at least one. RS sees nothing but the fitted SVM. ± is the standard error
+over the splits; the paper gives none. RSVM and MRSVM have rows near the centres of k-means as their
+vectors; the recorded rows of bff445f have rows drawn at random, as in the paper.
 """
 SEED, SPLITS = 0, 10
 SETS = ("banana", "breast_cancer", "waveform", "german", "image")

@@ -2,7 +2,7 @@
 Make an SVC smaller
 ===================
 
-An ``SVC`` on two interleaved moons keeps a third of the rows as support vectors.
+An ``SVC`` on two interleaved moons keeps all rows near the boundary as support vectors.
 :class:`~zeronorm.SVCReducer` finds a few new vectors that leave its function nearly as it is, and
 needs no data for that; :class:`~zeronorm.SparseSVC` learns its vectors from the rows.
 """
@@ -35,6 +35,6 @@ for ax, model in zip(axes, (svc, reduced, learned), strict=True):
 plt.show()
 
 # %%
-# What each size that was tried would have changed is in ``history_``: of the decisions on the
-# vectors of the ``SVC``, this share is another one in the end.
+# The share of the decisions on the support vectors that is another one now; ``history_`` has that
+# of every size that was tried.
 print(f"{reduced.changed_:.3f}")

@@ -17,14 +17,14 @@ WORDS = (
     "|forty|fifty|sixty|eighty|ninety|hundred|thousand|million|half(?: an?)?|quarter(?: of an?)?"
 )
 UNITS = (
-    "per cent|percent|points?|times|fold|seconds?|minutes?|hours?|bytes|kilobytes|megabytes"
-    "|gigabytes|terms?|(?:support )?vectors?|kernels|instructions"
+    "per cent|percent|points?|times|fold|(?:nano|micro|milli)?seconds?|minutes?|hours?|bytes"
+    "|kilobytes|megabytes|gigabytes|terms?|(?:support )?vectors?|kernels|instructions"
 )
 #: Words for numbers go with words for units, digits also with signs for them.
 FIGURE = re.compile(
     rf"(?<![\w.])(?:{DIGITS})[ \n-]?(?:%|(?:[nµm]?s|min|h|[kMGT]?B)(?!\w)|(?:{UNITS})(?!\w))"
     rf"|(?<!\w)(?:{WORDS})[ \n-](?:{UNITS})(?!\w)"
-    r"|(?<![\w.\-−])\d+\.\d+(?![\w.])"
+    r"|(?<![\w.\-−])\d+\.\d+(?!\w|\.\d)"
     r"|(?<![\w.])\d+(?:\.\d+)?e-\d+(?!\w)"
 )
 #: Made from records, shown as code, or the place that a link leads to.
@@ -56,6 +56,7 @@ NOT_MEASURED = {
         "below 20 s each",
         "more than 0.15 behind in balanced accuracy",
         "says how wide 90 % of new values spread",
+        "mean loss of a training row by more than 0.01",
     ],
     "formulas and definitions": [
         "K − 1 times as many rows",
@@ -74,7 +75,33 @@ NOT_MEASURED = {
         "With probability 0.7 the first three",
         '"95%", "90%", "80%", "0%"',
     ],
-    "published": ["Tipping (2001) has nine terms", "without a largest error of 0.007"],
+    "how the studies were made": [
+        "with 4, 8, 16, 32 terms",
+        "after half a second of asking",
+        "by 5-fold cross-validation",
+        "by 10-fold cross-validation",
+        "by five-fold cross-validation",
+        "8-fold cross-validation, drawn 5 times",
+        "by a 5-fold search",
+        "λ = 0.1 ... 0.9",
+        "SLMC has 10 terms",
+        "in single precision, 0.4 GB",
+        "to a relative gap of 1e-4",
+        "nu is 0.1",
+        "RSVM with 5 % on german and with 10 % on waveform",
+        "one term gained little",
+        "with 16 to 32 terms",
+    ],
+    "published": [
+        "is 8 to 16 %, depending on V; the published 24 %",
+        "(Bayes error 24.0 %)",
+        "is the paper's (3.9)",
+        "FSV 139 s, l2-AROM 2.39 s, RFE 1.22 s",
+        "on sinc 3 % of its vectors would be one term",
+        "Tipping (2001) has nine terms",
+        "without a largest error of 0.007",
+        "The paper's strength is C = 0.5",
+    ],
     "checked by tests of the exporters, devices and reports": [
         "is Python's to 1e-12",
         "to about 1e-5 of the size of what is summed up",

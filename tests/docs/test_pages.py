@@ -6,7 +6,14 @@ from tests.browser import DARK, LISTEN, contrast, needs_browser, open_page
 from tests.docs.snippets import ROOT
 
 SITE = ROOT / "build" / "docs"
-PAGES = ("index", "guide/ship", "benchmarks", "gallery/plot_path", "api/SparseSVC")
+PAGES = (
+    "index",
+    "guide/ship",
+    "benchmarks",
+    "gallery/plot_path",
+    "api/SparseSVC",
+    "api/SparseKernelFisher",
+)
 pytestmark = [
     needs_browser,
     pytest.mark.skipif(not (SITE / "index.html").exists(), reason="make docs builds the pages"),
@@ -17,10 +24,25 @@ addEventListener("load", () => setTimeout(() => {
   const text = getComputedStyle(document.querySelector("article p"));
   const ground = getComputedStyle(document.body).backgroundColor;
   const pictures = Array.from(document.images);
+  const isScrolled = (one) => one.tagName !== "ARTICLE" && (
+    ["auto", "scroll"].includes(getComputedStyle(one).overflowX) || isScrolled(one.parentElement)
+  );
+  const edge = (one) => {
+    const range = document.createRange();
+    const texts = Array.from(one.childNodes).filter((node) => node.nodeType === Node.TEXT_NODE);
+    const ends = texts.map((text) => {  // which may go beyond their element
+      range.selectNode(text);
+      return range.getBoundingClientRect().right;
+    });
+    return Math.max(one.getBoundingClientRect().right, ...ends);
+  };
+  const isCut = (one) => edge(one) > innerWidth + 1 && !isScrolled(one);
   parent.postMessage(JSON.stringify({
     problems, width: innerWidth, scroll: document.documentElement.scrollWidth,
     requests: performance.getEntriesByType("resource").map((entry) => entry.name),
     broken: pictures.filter((one) => !one.naturalWidth).map((one) => one.src),
+    cut: Array.from(document.querySelectorAll("article :not(.headerlink)"))
+      .filter(isCut).map((e) => e.outerHTML),
     theme: document.documentElement.dataset.theme, colours: [text.color, ground],
   }), "*");
 }, 300));
@@ -50,6 +72,7 @@ def test_narrow_and_dark(visit, name):
     assert found["problems"] == [] and found["broken"] == []
     assert all(address.startswith(("file:", "data:")) for address in found["requests"])
     assert found["width"] == 400 and found["scroll"] <= 400
+    assert found["cut"] == []
     assert found["theme"] == "dark" and contrast(found["colours"]) > 7
 
 

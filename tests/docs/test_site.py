@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import inspect
+import json
 import pkgutil
 import re
 import sys
@@ -216,6 +217,16 @@ class TestReadmeOfThePackage:
         text = CODE.sub("", self.metadata(hook))
         assert re.findall(r"\]\(([^)#]+)", text) == []
         assert "Guide" in text and "Error against kernel terms" in text
+
+
+def test_the_file_of_the_guide_is_what_is_saved(tmp_path):
+    page = (DOCS / "guide" / "ship.md").read_text()
+    said = json.loads(re.search(r"^    \{\n.*?^    \}\n", page, re.MULTILINE | re.DOTALL)[0])
+    model = zeronorm.ZeroNormSVC().fit([[0.0, 1.0], [1.0, 0.0], [0.0, 2.0]], ["no", "yes", "no"])
+    zeronorm.save(model, tmp_path / "model.json")
+    found = json.loads((tmp_path / "model.json").read_text())
+    for one, other in [(said, found)] + [(said[k], found[k]) for k in ("decision", "function")]:
+        assert one.keys() == other.keys()
 
 
 def test_commands_of_the_text_have_options_that_exist():

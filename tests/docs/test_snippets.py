@@ -1,11 +1,12 @@
 """Every piece of code of README and guide runs as pasted, and prints what stands beside it."""
 
+import re
 import shutil
 import subprocess
 
 import pytest
 
-from tests.docs.snippets import NUMBER, PAGES, agrees, snippets
+from tests.docs.snippets import DEMO, NUMBER, PAGES, agrees, demonstrated, snippets
 
 #: What `make test` need not have, and what brings it: the pieces that need it are left out where it
 #: is missing. Those for a GPU run on the CPU where there is none.
@@ -46,6 +47,25 @@ def check_the_program_in_c(page, folder):
     subprocess.run(["gcc", *flags, "main.c", "-o", "main"], cwd=folder, check=True)
     printed = subprocess.run([folder / "main"], capture_output=True, text=True, check=True).stdout
     assert printed == "setosa\n" and f"prints `{printed.strip()}`" in page
+
+
+def cells_of(text):
+    """Return the table of a demonstration, by its first column."""
+    lines = [line.strip("│").split("│") for line in text.splitlines() if line.startswith("│")]
+    return {name.strip(): [cell.strip() for cell in cells] for name, *cells in lines}
+
+
+def test_the_demonstration_is_what_is_printed():
+    shown = DEMO.search(PAGES[0].read_text())[2]
+    printed = demonstrated(re.findall(r"^\$ (.*)$", shown, re.MULTILINE))
+    said, found = cells_of(shown), cells_of(printed)
+    assert list(said) == list(found)
+    for name in said:
+        if name == "error" or name.startswith(("recall", "fitted")):  # others vary by the machine
+            both = zip(said[name], found[name], strict=True)
+            assert all(agrees(*(cell.split("±")[0] for cell in pair)) for pair in both), name
+    words = [set(NUMBER.sub("#", text).split("└")[1].split()) for text in (shown, printed)]
+    assert words[0] == words[1]
 
 
 def test_every_page_has_code():

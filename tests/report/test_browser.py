@@ -4,8 +4,9 @@ import json
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_blobs
 from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC
 
 from tests import browser
 from tests.browser import DARK, LISTEN, contrast, luminance, needs_browser
@@ -36,6 +37,7 @@ const colours = (element) => {
 const found = {
   problems, moves, reset: decision(),
   requests: performance.getEntriesByType("resource").map((entry) => entry.name),
+  tallest: Math.max(...Array.from(document.querySelectorAll("tr"), (line) => line.offsetHeight)),
   width: innerWidth, scroll: document.documentElement.scrollWidth,
   isDark: matchMedia("(prefers-color-scheme: dark)").matches, colours: colours(document.body),
 };
@@ -70,6 +72,15 @@ def test_sliders_run_the_model(tmp_path):
     assert len(found["moves"]) == 5
     np.testing.assert_allclose(found["reset"], found["moves"][0]["decision"])
     assert not found["isDark"] and contrast(found["colours"]) > 7
+
+
+def test_a_wide_table_is_scrolled_and_its_names_stay_in_one_piece(tmp_path):
+    X, y = make_blobs(240, 2, centers=12, random_state=0)
+    labels = np.array([f"class {code}" for code in y])
+    report = make_report(SVC().fit(X, labels), X, labels)
+    found = open_page(report.to_html(), tmp_path, width=400)
+    assert found["problems"] == [] and found["scroll"] <= 400
+    assert found["tallest"] < 60  # two lines of text
 
 
 def test_hostile_names_narrow_and_dark(tmp_path):

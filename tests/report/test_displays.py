@@ -41,6 +41,17 @@ def test_terms_and_boundary_are_those_of_the_model(moons, ax):
     assert {"0", "1", "terms"} <= set(ax.get_legend_handles_labels()[1])
 
 
+def test_terms_outside_of_the_data_are_inside_of_the_picture(ax):
+    X, y = make_moons(100, noise=0.2, random_state=0)
+    model = SVC().fit(X, y)
+    near = X[:, 0] > 0
+    display = TermsDisplay.from_estimator(model, X[near], y[near], resolution=9).plot(ax)
+    assert display.terms[:, 0].min() < X[near, 0].min()
+    for axis, (low, high) in enumerate([ax.get_xlim(), ax.get_ylim()]):
+        assert low < display.terms[:, axis].min() and display.terms[:, axis].max() < high
+        assert_allclose(display.grid[axis][[0, -1]], (low, high))
+
+
 def test_other_columns_are_typical_and_classes_win(ax):
     X, y = load_iris(return_X_y=True, as_frame=True)
     model = SVC().fit(X, y)

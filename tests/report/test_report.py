@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn import metrics
 from sklearn.base import clone
-from sklearn.datasets import load_iris, make_classification
+from sklearn.datasets import load_iris, make_blobs, make_classification
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -17,7 +17,7 @@ from sklearn.svm import SVC, SVR, OneClassSVM
 from typer.testing import CliRunner
 
 from tests.export.cases import HOSTILE, get, mixed_frame
-from zeronorm import RelevanceVectorClassifier
+from zeronorm import RelevanceVectorClassifier, SparseSVC
 from zeronorm.report import explain, make_report, write_html
 from zeronorm.report.measurement import Answers, joined
 from zeronorm.report.svg import Series, chart, ticks
@@ -89,6 +89,28 @@ def test_several_classes():
     assert facts["scores"] == ["0", "1", "2"]
 
 
+def test_of_many_classes_the_hardest_have_curves():
+    X, y = make_blobs(360, 3, centers=9, cluster_std=3.0, random_state=0)
+    model = SVC(decision_function_shape="ovr").fit(X[::2], y[::2])
+    report = make_report(model, X[1::2], y[1::2])
+    areas = {c["label"]: c["auc"] for c in report.facts["measured"]["curves"]}
+    assert len(areas) == 9
+    page = Page(report.to_html()).text
+    assert page.count("shown are the 7 hardest of 9.") == 2
+    shown = sorted(areas, key=areas.get)[:7]
+    assert set(re.findall(r"(\d): area", page)) == set(shown)
+
+
+def test_of_many_weights_the_largest_are_shown():
+    X, y = make_blobs(120, 2, centers=6, random_state=0)
+    model = SparseSVC(8, C=1.0, gamma=1.0, linear=False, random_state=0).fit(X, y)
+    report = make_report(model, X, y)
+    term = report.facts["model"]["terms"][0]
+    said = re.search(r"Weight (.*?) and less for 2 others", Page(report.to_html()).text)[1]
+    largest = np.argsort(-np.abs(term["weight"]))[:4]
+    assert re.findall(r"for (\d)", said) == [str(code) for code in largest]
+
+
 def test_numbers():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 2))
@@ -138,7 +160,19 @@ def test_the_verdict_in_words():
     assert same[-1] == "Of the rows of class 'b' it finds 30.0 % only."
     guess = verdict(measured(0.395), [contender("SVC", svc, "9"), contender("Sparse", equal, "3")])
     assert guess[0].startswith("No better than guessing")
+    assert len(guess) == 3 and "use it" not in " ".join(guess)
     assert verdict(measured(0.2), [])[0].startswith("It is wrong on 20.0 % ± 1.0")
+
+
+def test_the_verdict_on_numbers():
+    both = [contender("SVR", [2.0, 2.1, 2.2], "90"), contender("Sparse", [1.0, 1.1, 1.3], "3")]
+    found = {"rmse": 1.1, "guessing": 3.0, "r2": 0.8, "n_rows": 90}
+    good = verdict(found, both)
+    assert good[0].startswith("Sparse is better than SVR by 0.9667 ± 0.03333 of root mean square")
+    assert good[0].endswith("with fewer kernel terms (3 instead of 90): use it.")
+    assert "explains 80.0 % of the variance on 90 rows" in good[1]
+    guess = verdict(found | {"rmse": 3.1, "r2": -0.1}, both)
+    assert guess[0].startswith("No better than guessing") and "use it" not in guess[1]
 
 
 def test_folds_are_joined_in_the_order_of_the_rows():

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from zeronorm.report.wording import plural
+
 
 class SparsityPathDisplay:
     """Error against the number of terms, as cross-validation inside ``SparseSVC`` found it.
@@ -77,7 +79,8 @@ class SparsityPathDisplay:
         limit = percent[best] + 100 * self.standard_error[best]
         ax.errorbar(self.terms, percent, 100 * self.standard_error, marker="o", capsize=3)
         ax.axhline(limit, color="0.6", linestyle="--", label="one standard error above the best")
-        ax.axvline(self.chosen, color="C1", linestyle=":", label=f"kept: {self.chosen} terms")
+        kept = f"kept: {plural(self.chosen, 'term')}"
+        ax.axvline(self.chosen, color="C1", linestyle=":", label=kept)
         ax.set(xlabel="terms", ylabel="cross-validated error (%)")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.legend()

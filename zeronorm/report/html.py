@@ -15,12 +15,16 @@ from zeronorm.report.wording import (
     comparison_table,
     confusion_table,
     percent,
+    plural,
     short,
     signed,
 )
 
 #: Terms, columns, columns of an example, and classes that the page shows; the facts have all.
 TERMS, COLUMNS, EXAMPLE_COLUMNS, CLASSES = 12, 12, 8, 15
+#: Curves in one picture, as many as there are colours besides that of guessing, and weights of a
+#: term in one sentence.
+CURVES, WEIGHTS = 7, 4
 
 
 def page(facts: dict[str, Any], code: str | None) -> str:
@@ -130,21 +134,24 @@ def _numbers(measured: dict[str, Any]) -> str:
 def _curves(measured: dict[str, Any] | None) -> str:
     if measured is None or "rmse" in measured:
         return ""
-    figures, curves = [], measured["curves"]
+    every = measured["curves"]
+    figures, curves = [], sorted(every, key=lambda c: c["auc"])[:CURVES]
     if curves:
+        left = f"; shown are the {CURVES} hardest of {len(every)}" * (len(every) > CURVES)
         unit = {"x_range": (0.0, 1.0), "y_range": (0.0, 1.02)}
         roc = [
             Series(c["roc"], i, f"{c['label']}: area {c['auc']:.3f}") for i, c in enumerate(curves)
         ]
         guess = Series([(0, 0), (1, 1)], 7, "guessing", is_dashed=True)
         drawn = chart([*roc, guess], "false positive rate", "true positive rate", "ROC", **unit)
-        figures.append(figure(drawn, legend([*roc, guess]), "ROC, each class against the others."))
+        note = f"ROC, each class against the others{left}."
+        figures.append(figure(drawn, legend([*roc, guess]), note))
         lines = [
             Series(c["precision_recall"], i, f"{c['label']}: average {c['average_precision']:.3f}")
             for i, c in enumerate(curves)
         ]
         drawn = chart(lines, "recall", "precision", "Precision against recall", **unit)
-        figures.append(figure(drawn, legend(lines), "Precision and recall."))
+        figures.append(figure(drawn, legend(lines), f"Precision and recall{left}."))
     if measured["calibration"]:
         figures.append(_calibration(measured["calibration"]))
     return f'<div class="plots">{"".join(figures)}</div>' if figures else ""
@@ -195,8 +202,12 @@ def _terms(model: dict[str, Any]) -> str:
 
 
 def _card(model: dict[str, Any], term: dict[str, Any]) -> str:
-    weights = zip(model["outputs"], term["weight"], strict=True)
-    lines = ["Weight " + ", ".join(f"{signed(w)} for {name}" for name, w in weights)]
+    weights = list(zip(model["outputs"], term["weight"], strict=True))
+    more = ""
+    if len(weights) > WEIGHTS:
+        more = f" and less for {plural(len(weights) - WEIGHTS, 'other')}"
+        weights = sorted(weights, key=lambda pair: -abs(pair[1]))[:WEIGHTS]
+    lines = ["Weight " + ", ".join(f"{signed(w)} for {name}" for name, w in weights) + more]
     if "share" in term:
         lines.append(f"{percent(term['share'])} of what moves the decisions")
     if "changes" in term:
@@ -210,8 +221,8 @@ def _card(model: dict[str, Any], term: dict[str, Any]) -> str:
     for e in term["place"][:COLUMNS]:
         cells = [cell_text(n["cells"][e["column"]]) for n in nearest[:1]]
         rows.append([e["column"], e["text"] + " *" * e.get("is_beyond", False), *cells])
-    more = rest(term["place"], COLUMNS, "column")
-    return f'<div class="card">{body}{table(head, rows)}{more}</div>'
+    left = rest(term["place"], COLUMNS, "column")
+    return f'<div class="card">{body}{table(head, rows)}{left}</div>'
 
 
 def _linear(model: dict[str, Any]) -> str:

@@ -21,8 +21,8 @@ from zeronorm.tables.columns import to_matrix
 from zeronorm.tables.model import TableModel
 from zeronorm.tables.table import Table
 
-#: Points of a curve, bins of a calibration, classes that get a curve of their own.
-POINTS, BINS, CURVES = 120, 10, 8
+#: Points of a curve, bins of a calibration.
+POINTS, BINS = 120, 10
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _curves(
     columns = scores.reshape(len(codes), -1)
     column_of = {1: 0} if len(labels) == 2 else {code: code for code in range(len(labels))}
     found = []
-    for code, column in list(column_of.items())[:CURVES]:
+    for code, column in column_of.items():
         is_class = codes == code
         if is_class.all() or not is_class.any():
             continue

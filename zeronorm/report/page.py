@@ -58,8 +58,10 @@ p { margin: .4rem 0; max-width: 46rem; overflow-wrap: anywhere; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9375rem; }
 th, td { padding: .3rem .7rem; text-align: right; border-bottom: 1px solid var(--line); }
 th { font-weight: 600; white-space: nowrap; }
-tbody th, thead th:first-child { text-align: left; font-weight: 500; max-width: 18rem;
-  overflow-wrap: anywhere; white-space: normal; }
+tbody th, thead th:first-child { text-align: left; font-weight: 500; min-width: 7rem;
+  max-width: 18rem; overflow-wrap: anywhere; white-space: normal;
+  position: sticky; left: 0; background: var(--page); }
+.card tbody th, .card thead th:first-child { min-width: 5rem; background: var(--card); }
 td { white-space: nowrap; }
 td.right { font-weight: 600; }
 .plots { display: flex; flex-wrap: wrap; gap: 1rem; }

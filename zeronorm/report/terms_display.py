@@ -97,7 +97,7 @@ class TermsDisplay:
         cells = np.array([[row[index] for index in pair] for row in rows], dtype=float)
         cells = np.where(np.isnan(cells), np.nanmedian(cells, axis=0), cells)
         terms = np.column_stack([_values(description, index) for index in pair])
-        grid = _grid(cells, resolution)
+        grid = _grid(np.vstack([cells, terms]), resolution)
         names = tuple(description.columns[index].name for index in pair)
         codes = None
         if y is not None:
@@ -198,6 +198,7 @@ def _values(description: Description, column: int) -> np.ndarray:
 
 
 def _grid(cells: np.ndarray, resolution: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return values of both columns that go a little beyond all cells, of rows and of terms."""
     low, high = cells.min(axis=0), cells.max(axis=0)
     room = 0.08 * (high - low) + (high == low)
     ends = zip(low - room, high + room, strict=True)

@@ -21,14 +21,15 @@ def verdict(measured: dict[str, Any] | None, comparison: list[dict[str, Any]]) -
     """
     if measured is None:
         return ["Nothing was measured: no rows with known answers were given."]
-    if "rmse" in measured:
-        return [*_against_others(comparison, of_numbers=True), *_of_numbers(measured)]
-    if _is_guessing(measured):
-        return [*_against_guessing(measured), *_against_others(comparison)]
-    return [*_against_others(comparison), *_against_guessing(measured)]
+    of_numbers, is_guessing = "rmse" in measured, _is_guessing(measured)
+    others = _against_others(comparison, of_numbers, advises=not is_guessing)
+    alone = _of_numbers(measured) if of_numbers else _against_guessing(measured)
+    return [*alone, *others] if is_guessing else [*others, *alone]
 
 
 def _is_guessing(measured: dict[str, Any]) -> bool:
+    if "rmse" in measured:
+        return bool(measured["r2"] <= 0.0)
     return measured["error"] + measured["standard_error"] >= measured["guessing"]
 
 
@@ -55,8 +56,10 @@ def _against_guessing(measured: dict[str, Any]) -> list[str]:
     return sentences
 
 
-def _against_others(comparison: list[dict[str, Any]], of_numbers: bool = False) -> list[str]:
+def _against_others(comparison: list[dict[str, Any]], of_numbers: bool, advises: bool) -> list[str]:
+    """Compare with each other contender; of models that guess none is worth an advice."""
     sentences = []
+    use = ": use it" * advises
     for other in comparison[:-1]:
         own = comparison[-1]
         difference = np.asarray(own["fold_errors"]) - np.asarray(other["fold_errors"])
@@ -69,15 +72,16 @@ def _against_others(comparison: list[dict[str, Any]], of_numbers: bool = False) 
         if mean > spread:
             text = (
                 f"{other['name']} is better by more than the standard error of the difference "
-                f"({size}): use it, unless fewer {terms} are worth that."
+                f"({size}){use}"
             )
+            text += f", unless fewer {terms} are worth that." if advises else "."
         elif mean < -spread:
             found = f"{own['name']} is better than {other['name']} by {size}"
-            text = f"{found}, with fewer {terms}: use it."
+            text = f"{found}, with fewer {terms}{use}."
         else:
             text = (
                 f"{own['name']} and {other['name']} differ by no more than the standard error "
-                f"({size}); {own['name']} has fewer {terms}: use it."
+                f"({size}); {own['name']} has fewer {terms}{use}."
             )
         sentences.append(text)
     return sentences
@@ -85,7 +89,7 @@ def _against_others(comparison: list[dict[str, Any]], of_numbers: bool = False) 
 
 def _of_numbers(measured: dict[str, Any]) -> list[str]:
     error, guess = short(measured["rmse"]), short(measured["guessing"])
-    if measured["r2"] <= 0.0:
+    if _is_guessing(measured):
         return [
             f"No better than guessing: the error (root mean square) is {error}, that of the mean "
             f"of the answers {guess}."

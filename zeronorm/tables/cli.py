@@ -17,6 +17,7 @@ from zeronorm.tables import options
 app = typer.Typer(
     help="Sparse kernel machines for tables: CSV and Parquet files.",
     no_args_is_help=True,
+    rich_markup_mode="markdown",
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )

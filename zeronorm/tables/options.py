@@ -62,8 +62,8 @@ MetricName = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="What SVC is tuned by and both are judged by, besides the error: accuracy, balanced, "
-        "auc or log_loss; for numbers rmse, r2 or mae.",
+        help="What both machines choose by and are judged by, besides the error: accuracy, "
+        "balanced, auc or log_loss; for numbers rmse, r2 or mae.",
     ),
 ]
 ClassWeight = Annotated[
