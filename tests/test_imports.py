@@ -1,6 +1,5 @@
 """What an import brings along: little, and nothing that only the command line or an extra needs."""
 
-import resource
 import subprocess
 import sys
 
@@ -52,20 +51,6 @@ import zeronorm.tables.cli
 assert not {"sklearn", "numpy", "scipy"} & sys.modules.keys()
 """
     assert set(imported(program)) <= {"typer", "rich"}
-
-
-def processor_seconds(*arguments):
-    """Seconds of the processor, not of the clock: other tests run beside this one."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def test_seconds():
-    run = "import sys; sys.argv[1:] = ['--version']; from zeronorm.tables.cli import main; main()"
-    assert processor_seconds("-c", run) < 0.5
-    assert processor_seconds("-c", "import zeronorm") < 0.2
 
 
 def test_lazy_names():
