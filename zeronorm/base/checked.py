@@ -43,7 +43,8 @@ class CheckedModel(ReferenceRows, Protocol):
 
     ``is_wide`` says that there are no fewer features than rows, that kernel terms are all there is,
     and that nobody has judged them on other rows: every row is then far from every other, and may
-    be right by its own term alone.
+    be right by its own term alone. ``share_of_rows`` is how many of the rows are terms, where terms
+    are rows and the kernel says little beyond them; else one.
     """
 
     codes: np.ndarray
@@ -52,6 +53,7 @@ class CheckedModel(ReferenceRows, Protocol):
     advice: str
     has_converged: bool = True
     is_wide: bool = False
+    share_of_rows: float = 1.0
 
     def predicted(self, indices: np.ndarray) -> np.ndarray:
         """Classes of training rows."""
@@ -95,6 +97,8 @@ class CheckedExpansion:
         has_few_rows = training.data.shape[1] >= len(training.codes)
         self.is_wide = is_unproven and is_table and has_few_rows
         self.advice = WIDE_ADVICE if self.is_wide else ADVICE
+        has_rows = learned.support is not None and training.kernel.name == "rbf"
+        self.share_of_rows = self.n_terms / len(training.codes) if has_rows else 1.0
 
     def predicted(self, indices: np.ndarray) -> np.ndarray:
         """Classes of training rows."""

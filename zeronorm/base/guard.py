@@ -4,7 +4,9 @@ A model is suspicious (``_suspicion``) if it is wrong on most training rows of s
 than half as often as guessing the commonest class. A row that is a term of the model is judged
 without that term: it says nothing about new rows, and with a narrow kernel nothing else is left.
 Where there are no fewer features than rows every kernel expansion is suspicious: each row is far
-from all others, a term says much about its own row only, and the training rows show nothing.
+from all others, a term says much about its own row only, and the training rows show nothing. If its
+terms are some of the rows there, it is known to be behind an SVM, which keeps all of them: it has
+to show that it is not.
 
 Suspicion is cheap and no verdict: guessing may be the best that can be done. Only for a suspicious
 model a plain SVC is cross-validated, on few rows (``_comparison``). If it tells the classes apart,
@@ -52,6 +54,9 @@ REFERENCE_C, MAX_ITER = 10.0, 100_000
 #: model or not; and by how much balanced accuracy.
 CLEARLY, HARDLY, MUCH = 1.64, 1.0, 0.08
 
+#: On wide data a model of fewer rows than this share is behind until it shows that it is not.
+MOST_ROWS = 0.8
+
 #: Weights of rows of the SVC beyond these, in units of their mean, are too much for libsvm.
 WEIGHTS = 1e-6, 1e6
 
@@ -97,17 +102,21 @@ def guessing_message(name: str, model: CheckedModel, classes: np.ndarray) -> str
 class _Suspicion:
     """By how many standard deviations an SVC must win, and in how many folds at most.
 
-    ``is_guess`` says that the model, each row judged without its own term, only guesses.
+    ``is_guess`` says that the model, each row judged without its own term, only guesses;
+    ``must_show`` that it is convicted unless it is as good as the SVC.
     """
 
     bar: float
     folds: int
     is_guess: bool = False
+    must_show: bool = False
 
 
 def _suspicion(model: CheckedModel, rows: np.ndarray, guessing: float) -> _Suspicion | None:
     """Whether the training rows are evidence against a model, or no evidence for it."""
     codes = model.codes[rows]
+    if model.is_wide and model.share_of_rows < MOST_ROWS:
+        return _Suspicion(0.0, MOST, must_show=True)
     right = model.judged_alone(rows) == codes
     error = np.average(~right, weights=_weight(model, rows))
     if error >= guessing - np.finfo(float).eps:
@@ -147,7 +156,8 @@ def _comparison(
         Fewer right rows speak for the first two reasons, more for the third.
         """
         is_guess = suspicion.is_guess and not _is_beyond_chance(least, codes == commonest, HARDLY)
-        is_beaten = _is_better(reference, least, codes, suspicion.bar)
+        much = 0.0 if suspicion.must_show else MUCH
+        is_beaten = _is_better(reference, least, codes, suspicion.bar, much)
         return is_guess or is_beaten or _is_better(most, right, codes, CLEARLY)
 
     again = None
@@ -159,7 +169,7 @@ def _comparison(
         return None  # that was said already, and to learn again would take as long as before
     count = int(np.clip(LEARNED // len(rows), FEWEST, suspicion.folds))
     folds = [(rows[a], rows[b]) for a, b in stratified_folds(codes, count, random)]
-    reference = _reference(model, folds, rows, commonest)
+    reference = _reference(model, folds, rows, commonest, suspicion)
     if reference is None:
         return None
     if not is_constant and again is None:
@@ -177,6 +187,7 @@ def _reference(
     folds: list[tuple[np.ndarray, np.ndarray]],
     rows: np.ndarray,
     commonest: int,
+    suspicion: _Suspicion,
 ) -> np.ndarray | None:
     """Which rows a plain SVC is right on; None if it does not tell the classes apart."""
     codes, has_two = model.codes[rows], model.codes.max() == 1
@@ -187,7 +198,8 @@ def _reference(
                 return None  # whatever the other folds say
     except ValueError:  # libsvm has no finite solution on these rows: nothing to compare with
         return None
-    return right if not has_two or _are_apart(values, codes) else None
+    bar = HARDLY if suspicion.must_show else CLEARLY
+    return right if not has_two or _are_apart(values, codes, bar) else None
 
 
 def _weight(model: CheckedModel, indices: np.ndarray) -> np.ndarray:
@@ -195,7 +207,7 @@ def _weight(model: CheckedModel, indices: np.ndarray) -> np.ndarray:
     return rescaled_cost(model.codes, model.weight, indices, model.weight[indices])
 
 
-def _are_apart(values: np.ndarray, codes: np.ndarray) -> bool:
+def _are_apart(values: np.ndarray, codes: np.ndarray, bar: float) -> bool:
     """Whether the decision values of two classes differ beyond chance (Welch's t).
 
     On few rows the values say more than the number of those on the right side of zero.
@@ -205,14 +217,16 @@ def _are_apart(values: np.ndarray, codes: np.ndarray) -> bool:
         return False
     difference = parts[1].mean() - parts[0].mean()
     deviation = np.sqrt(sum(part.var(ddof=1) / len(part) for part in parts))
-    return bool(difference > 0 and difference >= CLEARLY * deviation)
+    return bool(difference > 0 and difference >= bar * deviation)
 
 
-def _is_better(one: np.ndarray, other: np.ndarray, codes: np.ndarray, bar: float) -> bool:
+def _is_better(
+    one: np.ndarray, other: np.ndarray, codes: np.ndarray, bar: float, much: float = MUCH
+) -> bool:
     """Whether one is right on more rows than the other, beyond chance and by much."""
     count = np.bincount(codes)
     gained = np.bincount(codes, weights=one.astype(float) - other)[count > 0] / count[count > 0]
-    return _is_beyond_chance(one, other, bar) and bool(gained.mean() >= MUCH)
+    return _is_beyond_chance(one, other, bar) and bool(gained.mean() >= much)
 
 
 def _is_beyond_chance(one: np.ndarray, other: np.ndarray, bar: float) -> bool:
