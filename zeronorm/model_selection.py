@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator
-from sklearn.metrics import accuracy_score, get_scorer
+from sklearn.metrics import accuracy_score, get_scorer, get_scorer_names
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
@@ -36,7 +36,7 @@ def scorer_of(scoring: Any) -> Any:
     """Return the scorer that a parameter names or is; None of none, ValueError of anything else."""
     if scoring is None or callable(scoring):
         return scoring
-    if isinstance(scoring, str):
+    if isinstance(scoring, str) and scoring in get_scorer_names():
         return get_scorer(scoring)
     raise ValueError(
         "scoring must be None, the name of a scorer of scikit-learn "

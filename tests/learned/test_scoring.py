@@ -139,7 +139,7 @@ def test_no_scorer(scoring):
 @pytest.mark.parametrize(
     ("scoring", "message"),
     [
-        ("accurate", "not a valid scoring value"),
+        ("accurate", "scoring must be None, the name of a scorer of scikit-learn"),
         (Spy(lambda model, X, y: float("nothing")), "scoring failed on rows held out: .*nothing"),
         (Spy(lambda model, X, y: np.nan), "one finite number"),
         (Spy(lambda model, X, y: "good"), "one finite number"),
