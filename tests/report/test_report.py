@@ -151,7 +151,7 @@ def test_the_verdict_in_words():
     svc, sparse = [0.10, 0.11, 0.12, 0.10], [0.15, 0.17, 0.16, 0.15]
     worse = verdict(measured(0.16), [contender("SVC", svc, "90"), contender("Sparse", sparse, "3")])
     assert worse[0].startswith("SVC is better by more than the standard error")
-    assert "use it" in worse[0] and "kernel terms (3 instead of 90)" in worse[0]
+    assert "use it" in worse[0] and "kernel terms of Sparse (3 instead of 90)" in worse[0]
     better = verdict(measured(0.1), [contender("SVC", sparse, "90"), contender("Sparse", svc, "3")])
     assert better[0].startswith("Sparse is better than SVC by 5.0 ± 0.4 points")
     equal = [0.10, 0.12, 0.11, 0.11]
@@ -169,7 +169,7 @@ def test_the_verdict_on_numbers():
     found = {"rmse": 1.1, "guessing": 3.0, "r2": 0.8, "n_rows": 90}
     good = verdict(found, both)
     assert good[0].startswith("Sparse is better than SVR by 0.9667 ± 0.03333 of root mean square")
-    assert good[0].endswith("with fewer kernel terms (3 instead of 90): use it.")
+    assert good[0].endswith("; kernel terms: 3 instead of 90: use it.")
     assert "explains 80.0 % of the variance on 90 rows" in good[1]
     guess = verdict(found | {"rmse": 3.1, "r2": -0.1}, both)
     assert guess[0].startswith("No better than guessing") and "use it" not in guess[1]

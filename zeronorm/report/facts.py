@@ -17,6 +17,7 @@ from zeronorm.decisions import vote_scores
 from zeronorm.export.description import Description, Lookup
 from zeronorm.export.javascript import module
 from zeronorm.files import write_text
+from zeronorm.model_selection import standard_error
 from zeronorm.report.description import describe
 from zeronorm.report.explanation import typical_decisions
 from zeronorm.report.measurement import Answers, answers_of, classification_facts, regression_facts
@@ -149,7 +150,7 @@ def make_report(
         measured = _measured(description, answers, y)
         if comparison:  # folds tell more of the spread than rows do
             errors = np.asarray(comparison[-1]["fold_errors"])
-            measured["standard_error"] = float(errors.std(ddof=1) / np.sqrt(len(errors)))
+            measured["standard_error"] = float(standard_error(errors))
     found = describe(model, X, feature_names).facts
     seen = look_at(model, description, X)
     code = module(description)

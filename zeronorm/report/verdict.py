@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from zeronorm.model_selection import standard_error
 from zeronorm.report.wording import percent, plural, short
 
 
@@ -64,24 +65,28 @@ def _against_others(comparison: list[dict[str, Any]], of_numbers: bool, advises:
         own = comparison[-1]
         difference = np.asarray(own["fold_errors"]) - np.asarray(other["fold_errors"])
         mean = float(difference.mean())
-        spread = float(difference.std(ddof=1) / np.sqrt(len(difference)))
+        spread = float(standard_error(difference))
         size = f"{100 * abs(mean):.1f} ± {100 * spread:.1f} points"
         if of_numbers:
             size = f"{short(abs(mean))} ± {short(spread)} of root mean square error"
-        terms = f"kernel terms ({own['terms']} instead of {other['terms']})"
+        terms = f"{own['terms']} instead of {other['terms']}"
         if mean > spread:
             text = (
                 f"{other['name']} is better by more than the standard error of the difference "
                 f"({size}){use}"
             )
-            text += f", unless fewer {terms} are worth that." if advises else "."
+            text += (
+                f", unless the kernel terms of {own['name']} ({terms}) are worth that."
+                if advises
+                else "."
+            )
         elif mean < -spread:
             found = f"{own['name']} is better than {other['name']} by {size}"
-            text = f"{found}, with fewer {terms}{use}."
+            text = f"{found}; kernel terms: {terms}{use}."
         else:
             text = (
                 f"{own['name']} and {other['name']} differ by no more than the standard error "
-                f"({size}); {own['name']} has fewer {terms}{use}."
+                f"({size}); kernel terms: {terms}{use}."
             )
         sentences.append(text)
     return sentences

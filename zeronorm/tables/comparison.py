@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from zeronorm.exceptions import PoorFitWarning
+from zeronorm.model_selection import standard_error
 from zeronorm.report.measurement import Answers, answers_of, joined
 from zeronorm.tables.contenders import CONTENDERS, Contender, Plan, Rows, folds_of
 from zeronorm.tables.encoding import TableEncoder
@@ -83,8 +84,7 @@ class Result:
 
     def standard_error(self, metric: str) -> float:
         """Return the standard error of that mean."""
-        values = self.values[metric]
-        return float(values.std(ddof=1) / np.sqrt(len(values)))
+        return float(standard_error(self.values[metric]))
 
     @property
     def fold_errors(self) -> NDArray[np.float64]:

@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 from zeronorm.feature_selection.arom import AROMSelector
 from zeronorm.feature_selection.sizes import size_path, warn_of_unfinished
 from zeronorm.feature_selection.tasks import task_of
+from zeronorm.model_selection import standard_error
 from zeronorm.tables.contenders import Plan, Rows
 from zeronorm.tables.encoding import TableEncoder
 
@@ -90,7 +91,7 @@ def choose_columns(
         [headers[i] for i in order[:n_columns]],
         sizes,
         errors.mean(axis=0),
-        errors.std(axis=0, ddof=1) / np.sqrt(plan.folds),
+        standard_error(errors),
         plan.folds,
         str(caught[0].message) if caught else None,
     )
