@@ -21,7 +21,7 @@ support vectors, which no test error enters. All methods have the same C and gam
 (300 training rows as candidates) has no C. RS, MRS, RSVM, MRSVM, SLMC have at most round(share ·
 vectors of the SVM) terms, at least one. RS sees nothing but the fitted SVM. ± is the standard error
 over the splits; the paper gives none. RSVM and MRSVM have rows near the centres of k-means as their
-vectors; the recorded rows of bff445f have rows drawn at random, as in the paper.
+vectors; the paper draws them at random.
 """
 SEED, SPLITS = 0, 10
 SETS = ("banana", "breast_cancer", "waveform", "german", "image")
