@@ -1,6 +1,6 @@
 """Cross-validation as all studies with folds do it, and what is read from its recorded rows."""
 
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 
 #: Of the draw of the rows, of the folds and of every method.
 SEED = 0
@@ -11,6 +11,11 @@ FOLDS = 10
 def stratified(folds: int) -> StratifiedKFold:
     """Folds that are the same for every method."""
     return StratifiedKFold(folds, shuffle=True, random_state=SEED)
+
+
+def drawn_twice(folds: int) -> RepeatedStratifiedKFold:
+    """As many splits as SparseSVC makes by default of few rows."""
+    return RepeatedStratifiedKFold(n_splits=folds, n_repeats=2, random_state=SEED)
 
 
 def outer_split(X, y, fold: int):

@@ -61,7 +61,7 @@ def test_one_term_is_enough_for_circles():
 def test_path_holds_sizes_errors_and_settings(fitted):
     model, _, _ = fitted
     path = model.path_
-    assert path["terms"].tolist()[:4] == [1, 2, 3, 4]
+    assert path["terms"].tolist()[:3] == [1, 2, 3]
     assert set(path) == {"terms", "error", "standard_error", "C", "gamma", "metric", "linear"}
     assert all(len(values) == len(path["terms"]) for values in path.values())
     assert (path["error"] >= 0).all() and (path["error"] <= 1).all()
@@ -81,6 +81,34 @@ def test_the_smallest_within_one_standard_error_is_kept():
     assert hasattr(model, "linear_coef_") == path["linear"][index]
 
 
+@pytest.mark.parametrize("share", [0.5, 0.03])
+def test_terms_are_at_most_a_tenth_of_the_vectors_of_an_svc(share):
+    """But for a few that are always allowed, more where a class is rare."""
+    X, y = make_classification(
+        600, 6, n_informative=6, n_redundant=0, weights=[1 - share], n_clusters_per_class=3,
+        flip_y=0, random_state=3,
+    )  # fmt: skip
+    X = StandardScaler().fit_transform(X)
+    model = SparseSVC(rule="best", random_state=0).fit(X, y)
+    fewest = min(len(SVC(C=C, gamma="scale").fit(X, y).support_) for C in (0.1, 1, 10, 100))
+    most = max(len(SVC(C=C, gamma="scale").fit(X, y).support_) for C in (0.1, 1, 10, 100))
+    allowed = 8 if share < 0.05 else 3
+    assert max(model.path_["terms"]) <= max(allowed, most / 10)
+    assert max(model.path_["terms"]) >= min(allowed, fewest / 10)
+
+
+def test_fewer_terms_than_are_allowed_where_these_are_better():
+    """One disc in the middle: sixteen terms learn the noise."""
+    random = np.random.RandomState(0)
+    X = random.normal(size=(200, 2))
+    y = ((X**2).sum(axis=1) < 1.4) ^ (random.uniform(size=200) < 0.25)
+    model = SparseSVC(16, random_state=0).fit(X, y)
+    assert 1 <= model.expansion_.n_products < 16
+    assert model.path_["terms"].tolist() == [model.expansion_.n_products]
+    exact = SparseSVC(16, C=1.0, gamma=1.0, random_state=0).fit(X, y)
+    assert exact.n_terms_ == 16  # nothing is chosen
+
+
 def test_rule_best_keeps_the_lowest_error():
     X, y = moons()
     model = SparseSVC(rule="best", **QUICK).fit(X, y)
@@ -93,7 +121,7 @@ def test_errors_of_the_path_are_those_of_models_fitted_on_the_folds():
     """The path is warm started and stops early; fits from scratch must come out alike."""
     X, y = moons(300)
     model = SparseSVC(C=10.0, gamma=1.0, cv=5, random_state=0).fit(X, y)
-    size = 4
+    size = 3
     errors = []
     for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
         one = SparseLargeMarginClassifier(size, C=10.0, gamma=1.0, random_state=0)
@@ -249,7 +277,7 @@ def test_a_class_of_one_row_is_always_learned_from():
 
 
 def test_progress_is_shown_on_demand(monkeypatch, capsys):
-    X, y = moons(60)
+    X, y = moons(400)
     SparseSVC(**QUICK).fit(X, y)
     assert capsys.readouterr() == ("", "")
     seen = []

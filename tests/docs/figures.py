@@ -41,6 +41,7 @@ NOT_MEASURED = {
     "parameters, limits and rules of the code": [
         "models of eight terms or more",
         "at most eight terms",
+        "one kernel term for ten support vectors",
         "keeps it to eight terms",
         "With 100 vectors or more",
         "0.3 to 10 is the usual range",

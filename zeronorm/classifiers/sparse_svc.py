@@ -39,7 +39,8 @@ class SparseSVC(LearnedMachine, KernelClassifier):
     Parameters
     ----------
     n_terms : "auto" or int, default="auto"
-        Number of terms: chosen, or at most this many. A linear part counts as one for each output,
+        Number of terms: chosen, or at most this many: fewer, if cross-validation has them better
+        (where nothing is to choose, exactly so many). A linear part counts as one for each output,
         because it costs as much as a term.
     C : "cv", float or sequence of float, default="cv"
         Cost of a margin error, as in :class:`~sklearn.svm.LinearSVC`: chosen from 0.01 to 1000
@@ -70,14 +71,14 @@ class SparseSVC(LearnedMachine, KernelClassifier):
         models are chosen by what they are worth there. See Notes for what it costs in error.
     rule : {"loss", "one_se", "paired_se", "best"}, default="loss"
         Which size to keep. "loss": the smallest whose loss on held-out rows, the cross-entropy in
-        bits and twice the error, is within a quarter of a standard error of the lowest, fold by
+        bits and twice the error, is within half a standard error of the lowest, fold by
         fold. "one_se": the smallest within one standard error of the lowest error; "paired_se":
         within one standard error of the fold-by-fold difference from it; "best": that with the
         lowest error.
     scoring : str or callable, optional
         What to choose by instead of this loss: a scorer of scikit-learn, by name or as
         :func:`~sklearn.metrics.make_scorer` makes it. ``rule`` then goes by the score ("loss":
-        within a quarter of a standard error of the best), and so does ``score``. Probabilities that
+        within half a standard error of the best), and so does ``score``. Probabilities that
         it asks for are calibrated on the rows that are scored.
     cv : int, splitter or iterable of splits, default=5
         Number of folds, or how to split, as in :class:`~sklearn.model_selection.GridSearchCV`. Of
@@ -159,6 +160,9 @@ class SparseSVC(LearnedMachine, KernelClassifier):
 
     Notes
     -----
+    A model whose size is chosen has at most one kernel term for ten support vectors of an SVC with
+    the C and the width that serve it best (and for ten rows to learn from), but two more than
+    outputs are allowed in any case, and eight where a class has less than a twentieth of the rows.
     For the choices folds share at most 2 500 rows, and are judged by up to 5 000 others besides.
     From 20 000 rows on there are no folds: models learn from a draw of 4 000, and 10 000 others,
     in ``cv`` sets, judge them.

@@ -37,9 +37,9 @@ SMALLEST, LARGEST = 1e-8, 1e8
 #: Widths of the reference, as multiples of gamma="scale".
 REFERENCE_FACTORS = (0.1, 0.3, 1.0)
 
-#: A model has at most one term for so many rows to learn from (and support vectors of the
-#: reference: ``criteria.py``); but it may have a few.
-ROWS_PER_TERM, FEW_TERMS = 10, 8
+#: A model has at most one term for so many rows to learn from (and support vectors of an SVM:
+#: ``criteria.py``).
+ROWS_PER_TERM = 10
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Search:
         settings : list of Setting
             What to choose from.
         size : int, optional
-            Inner products that a prediction may cost; without, this is chosen too.
+            Most inner products that a prediction may cost; without, this is chosen too.
         cv : int, splitter or list of splits
             How to split. Splits that are given are kept to, however many rows there are.
         rule : str
@@ -124,9 +124,9 @@ class Search:
         path.most = size
         settings = [one for one in settings if not one.linear or size >= n_outputs] or settings
         grow_to_size(path, settings, size, easy_cost(self.training.n_all), self.update)
-        best = path.results.best
-        total = max(best)
-        return self._chosen(path, best[total][0], path.results.best_of_each_size(total))
+        results = path.results
+        kept = min(results.indices(), key=results.mean_loss)  # it may have so many, and need fewer
+        return self._chosen(path, kept, results.best_of_each_size(results.sizes[kept]))
 
     def _of_any_size(
         self, settings: list[Setting], cv: Any, rule: str, may_hold_out: bool
@@ -134,12 +134,15 @@ class Search:
         """Choose setting and size, beside what an SVM reaches in the span of landmarks."""
         path = self._path(cv)
         self.update(0.0, "what an SVM reaches")
-        reference, active = self._reference(path.folds, settings)
+        reference, support = self._reference(path.folds, settings)
         n_rows, fewer = len(self.training.codes), self.criterion.fewer
         learned = int(path.folds.train.sum(axis=1).min())
-        largest = min(active * n_rows / fewer, learned / ROWS_PER_TERM)
-        path.most = min(learned, max(FEW_TERMS, int(largest)))
-        most = int(min(active / fewer, 1.0 / ROWS_PER_TERM) * n_rows)
+        largest = min(support * n_rows / fewer, learned / ROWS_PER_TERM)
+        by_class = np.bincount(self.training.codes, weights=self.training.cost)
+        rarest = float(by_class.min() / by_class.sum())
+        few = self.criterion.always_allowed(self.training.targets.shape[1], rarest)
+        path.most = min(learned, max(few, int(largest)))
+        most = int(min(support / fewer, 1.0 / ROWS_PER_TERM) * n_rows)
         may_hold_out = may_hold_out and needs_batches(self.training, most)
         if may_hold_out:
             path.most = min(path.most, BATCH_TERMS)
@@ -165,17 +168,22 @@ class Search:
                 Units.of(rotated).rows(rotated, slice(None), self.dtype)
             )
         path = Path(folds, self.units, self.n_jobs)
+        is_one_draw = isinstance(folds, OneDraw)
         tolerated = self.criterion.tolerated if self.scoring is None else 0.0
         path.results = Results(
             repeats=folds.repeats,
-            standard_errors=ONE if isinstance(folds, OneDraw) else QUARTER,
+            unclear=ONE if is_one_draw else QUARTER,
+            standard_errors=ONE if is_one_draw else self.criterion.standard_errors,
             tolerated=tolerated,
             best_score=best_score(self.scoring),
         )
         return path
 
     def _reference(self, folds: Folds, settings: list[Setting]) -> tuple[Results, float]:
-        """Cross-validate the SVM in the span of landmarks, for some of the settings."""
+        """Cross-validate the SVM in the span of landmarks, for some of the settings.
+
+        The other number is the share of rows that are support vectors.
+        """
         kernel, Cs = self.training.kernel, sorted({setting.C for setting in settings})
         kernels = list(dict.fromkeys(setting.kernel for setting in settings))
         if kernel.name == "rbf" and any(setting.widths for setting in settings):

@@ -7,12 +7,16 @@ loss is taken in several, and the lowest counts.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
 
-from zeronorm.arrays import as_on, at_least, cast, namespace
+from zeronorm.arrays import as_on, at_least, cast, namespace, to_numpy
+from zeronorm.kernels import Kernel
 from zeronorm.learned.calibration import calibrate
 from zeronorm.learned.kernel_sets import Rows
 from zeronorm.learned.residuals import Residuals
@@ -27,6 +31,13 @@ SLOPES = (1.0, 2.0, 4.0, 8.0, 16.0)
 #: Residuals beyond so many deviations of the target count by their size, not by its square.
 FAR_OUT = 3.0
 
+#: Of more rows than support vectors are counted of, so many times as many are within the margin of
+#: the reference, about.
+WITHIN_MARGIN = 1.4
+
+#: Terms that a regressor is always allowed, and a classifier with a class of a smaller share.
+FEW_TERMS, RARE = 8, 0.05
+
 #: A row is a support vector of the reference if its residual is larger, the default of SVR.
 TUBE = 0.1
 
@@ -35,13 +46,21 @@ class Criterion(Protocol):
     """What models are compared by.
 
     ``fewer``: a model has at most one term for so many support vectors of the reference.
-    ``tolerated``: the rule "loss" takes fewer terms for this share of the lowest loss. ``words``:
-    what the error is called, and the estimator of scikit-learn that does the same.
+    ``standard_errors`` and ``tolerated``: the rule "loss" takes fewer terms for so many standard
+    errors, or this share of the lowest loss. ``words``: what the error is called, and the estimator
+    of scikit-learn that does the same.
     """
 
     fewer: ClassVar[int]
+    standard_errors: ClassVar[float]
     tolerated: ClassVar[float]
     words: ClassVar[tuple[str, str]]
+
+    def always_allowed(self, n_outputs: int, rarest: float) -> int:
+        """Return the number of terms that a model may have, however few support vectors.
+
+        ``rarest`` is the share of the rarest class.
+        """
 
     def truth(self, codes: np.ndarray, rows: Rows) -> Any:
         """Return what is known of the rows: what :meth:`row_losses` and :meth:`link` take."""
@@ -55,17 +74,37 @@ class Criterion(Protocol):
     def is_support(self, scores: Any, targets: Any) -> Any:
         """Whether an SVM with these scores has each row as a support vector of each output."""
 
+    def support_share(
+        self, rows: Rows, codes: np.ndarray, cost: np.ndarray, kernel: Kernel, active: float
+    ) -> float:
+        """Return the share of rows that an SVM keeps, with these costs and this kernel.
+
+        ``active`` is the share of the reference, by :meth:`is_support`.
+        """
+
     def link(self, values: np.ndarray, truth: np.ndarray, weight: np.ndarray) -> Any:
         """Learn what held-out rows say beyond the values of the model."""
 
 
 @dataclass(frozen=True)
 class OfClasses:
-    """Wrong classes; and the cross-entropy of the margins, with as much again for an error."""
+    """Wrong classes; and the cross-entropy of the margins, with as much again for an error.
 
-    fewer: ClassVar[int] = 14
+    The support vectors of an SVC are counted of so many rows at most, ``counted_rows``, after at
+    most ``svc_steps`` of its steps for each.
+    """
+
+    counted_rows: int = 2_500
+    svc_steps: int = 100
+
+    fewer: ClassVar[int] = 10
+    standard_errors: ClassVar[float] = 0.5
     tolerated: ClassVar[float] = 0.0
     words: ClassVar[tuple[str, str]] = ("error", "SVC")
+
+    def always_allowed(self, n_outputs: int, rarest: float) -> int:
+        """Return two more than outputs, or a few: a rare class has few vectors in any case."""
+        return n_outputs + 2 if rarest >= RARE else max(FEW_TERMS, n_outputs + 2)
 
     def truth(self, codes: np.ndarray, rows: Rows) -> Any:
         """Class numbers, on the device of the rows."""
@@ -90,6 +129,18 @@ class OfClasses:
         """Whether rows are within the margin."""
         return scores * targets < 1.0
 
+    def support_share(
+        self, rows: Rows, codes: np.ndarray, cost: np.ndarray, kernel: Kernel, active: float
+    ) -> float:
+        """Count the vectors of an SVC; of more rows than folds share, those within the margin."""
+        if kernel.name != "rbf" or len(codes) > self.counted_rows:
+            return active / WITHIN_MARGIN
+        svc = SVC(C=1.0, gamma=kernel.gamma, max_iter=self.svc_steps * len(codes))
+        with warnings.catch_warnings():  # a count that is about right will do
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            svc.fit(to_numpy(rows.X), codes, sample_weight=cost)
+        return len(svc.support_) / len(codes)
+
     def link(self, values: np.ndarray, truth: np.ndarray, weight: np.ndarray) -> Calibration:
         """Learn probabilities."""
         return calibrate(values, truth, weight)
@@ -111,8 +162,13 @@ class OfNumbers:
     is_squared: bool = False
 
     fewer: ClassVar[int] = 33
+    standard_errors: ClassVar[float] = 0.25
     tolerated: ClassVar[float] = 0.06
     words: ClassVar[tuple[str, str]] = ("share of the variance that is not explained", "SVR")
+
+    def always_allowed(self, n_outputs: int, rarest: float) -> int:
+        """Return a few, for any number of targets."""
+        return FEW_TERMS
 
     def truth(self, codes: np.ndarray, rows: Rows) -> Any:
         """Targets, on the device of the rows."""
@@ -141,6 +197,12 @@ class OfNumbers:
     def is_support(self, scores: Any, targets: Any) -> Any:
         """Whether rows are outside the tube of an SVR with its default."""
         return namespace(scores).abs(scores - targets) > TUBE
+
+    def support_share(
+        self, rows: Rows, codes: np.ndarray, cost: np.ndarray, kernel: Kernel, active: float
+    ) -> float:
+        """Return the share of the reference."""
+        return active
 
     def link(self, values: np.ndarray, truth: np.ndarray, weight: np.ndarray) -> Residuals:
         """Keep the residuals, for intervals."""

@@ -197,7 +197,7 @@ class Path:
         if best < first and setting in self.states and setting not in results.settings[first:]:
             return True  # larger than the sizes of the stage already, it has waited
         gain = results.losses[min(earlier, key=results.mean_loss)] - results.losses[best]
-        is_clear = not results.within(results.standard_errors, gain)
+        is_clear = not results.within(results.unclear, gain)
         return is_clear or bool(best >= first and results.mean.min() > lowest)
 
 

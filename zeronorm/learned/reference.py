@@ -1,7 +1,8 @@
 """A convex reference for the choice: the SVM in the span of some landmarks.
 
-Its cross-validated error is about that of the full SVM, and its support vectors about as many: the
-first says what error can be had, the second how many terms a model may have at most.
+Its cross-validated error is about that of the full SVM: it says what error can be had. The full
+SVM with its best C and width is fitted once, where rows are few enough: the number of its support
+vectors says how many terms a model may have at most.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def cross_validate_landmarks(
 ) -> tuple[Results, float]:
     """Cross-validate the reference for every pair of a C and a kernel.
 
-    The other number is the share of rows that are support vectors of the best.
+    The other number is the share of rows that are support vectors of an SVM with the best of them.
     """
     found = Parallel(n_jobs=folds.workers(n_jobs))(
         delayed(_evaluate_landmarks)(folds, units.gamma(kernel), kernel, Cs, loss)
@@ -50,7 +51,13 @@ def cross_validate_landmarks(
         for C, error, mean_loss, share in of_kernel:
             results.add(Setting(C, kernel), 0, error, mean_loss)
             active.append(share)
-    return results, active[min(range(len(active)), key=results.mean_loss)]
+    best = min(range(len(active)), key=results.mean_loss)
+    setting, shared = results.settings[best], folds.shared
+    kernel = setting.kernel.with_gamma(units.gamma(setting.kernel))
+    share = shared.criterion.support_share(
+        shared.rows, shared.codes, setting.C * folds.cost, kernel, active[best]
+    )
+    return results, share
 
 
 def _evaluate_landmarks(

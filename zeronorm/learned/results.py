@@ -16,8 +16,8 @@ from zeronorm.learned.joint import Parameters
 from zeronorm.learned.settings import Setting
 from zeronorm.model_selection import sparsest_good, standard_error
 
-#: What the rule "loss" gives for fewer terms, and what does not count as lowering the loss, in
-#: standard errors: of folds; and of test rows alone, which say nothing of the luck of one draw.
+#: What does not count as lowering the loss, in standard errors: of folds; and of test rows alone,
+#: which say nothing of the luck of one draw.
 QUARTER, ONE = 0.25, 1.0
 
 
@@ -33,6 +33,8 @@ class Results:
     best: dict[int, tuple[int, list[Any], Parameters]] = field(default_factory=dict)
     #: How often the folds were drawn.
     repeats: int = 1
+    #: Standard errors that do not count as lowering the loss.
+    unclear: float = QUARTER
     #: Standard errors, and share of the lowest loss, that the rule "loss" gives for fewer terms.
     standard_errors: float = QUARTER
     tolerated: float = 0.0

@@ -62,7 +62,8 @@ class SparseSVR(LearnedMachine, KernelRegressor):
     Parameters
     ----------
     n_terms : "auto" or int, default="auto"
-        Number of terms: chosen, or at most this many. A linear part counts as one for each target,
+        Number of terms: chosen, or at most this many: fewer, if cross-validation has them better
+        (where nothing is to choose, exactly so many). A linear part counts as one for each target,
         because it costs as much as a term. Several targets share their vectors.
     C : "cv", float or sequence of float, default="cv"
         Cost of a residual, in units of the target's spread: chosen from 0.1 to 1000 (beyond 2 000
