@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from zeronorm.blocks import row_blocks
+from zeronorm.blocks import by_blocks, row_blocks
 from zeronorm.checks import is_number, shown
 from zeronorm.distances import as_dense, float_rows, squared_norms, variance_of
 from zeronorm.rbf import RBFDerivatives, checked_metric, prepare_rbf
@@ -203,13 +203,11 @@ class Kernel:
         ValueError
             If a value is not finite, which means that the data are badly scaled for this kernel.
         """
-        n_rows = X.shape[0]
         block_of = self.prepare(V)
-        values = np.empty((n_rows, V.shape[0]))
         # Overflow is caught below, with a sentence instead of a warning.
         with np.errstate(over="ignore", invalid="ignore"):
-            for rows in row_blocks(n_rows):
-                values[rows] = block_of(X[rows])
+            # What a user's function returns may be an array of its own: that is copied.
+            values = by_blocks(block_of, X, V.shape[0], copy=self.function is not None)
             # A sum meets every NaN and infinity; only a suspicious one is worth the full look.
             is_suspicious = not np.isfinite(values.sum())
         if is_suspicious and not np.isfinite(values).all():

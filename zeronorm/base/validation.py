@@ -97,8 +97,10 @@ def hint_at_scales(estimator: Any, X: Any) -> None:
         return
     rows = X[:: max(1, X.size // LOOKED_AT)]
     with np.errstate(all="ignore"):  # numbers at the end of the range are another error's part
-        deviation = np.asarray(rows.std(axis=0), dtype=float)
         reach = np.asarray(rows.max(axis=0), dtype=float) - rows.min(axis=0)
+        if FAR_APART * reach[reach > 0].min(initial=np.inf) >= reach.max():
+            return  # what the ranges rule out need not be asked of the deviations
+        deviation = np.asarray(rows.std(axis=0), dtype=float)
         largest = int(deviation.argmax())
         is_small = (reach > 0) & (FAR_APART * deviation < deviation[largest])
         small = np.flatnonzero(is_small & (FAR_APART * reach < reach[largest]))
