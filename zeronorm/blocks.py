@@ -22,8 +22,9 @@ def by_blocks(
 ) -> np.ndarray:
     """Put together what a function makes of each block of rows, one line for each row.
 
-    What it makes of a single block is taken as it is, unless a ``copy`` is asked for: to have it
-    twice takes longer than to make it, where memory has to come from the system.
+    What it makes of a single block is taken as it is: to have it twice takes longer than to make
+    it, where memory has to come from the system. A ``copy`` is for functions of others, which may
+    return an array of their own.
     """
     n_rows = X.shape[0]
     if n_rows <= BLOCK_ROWS and not copy:
