@@ -34,6 +34,16 @@ def renumbered(codes: np.ndarray) -> np.ndarray:
     return (np.cumsum(is_present) - 1)[codes]
 
 
+def is_repeated(values: np.ndarray) -> np.ndarray:
+    """Which of some numbers occur more than once."""
+    order = np.argsort(values)
+    ordered, repeated = values[order], np.zeros(len(values), dtype=bool)
+    is_next = ordered[1:] == ordered[:-1]
+    repeated[order[1:][is_next]] = True
+    repeated[order[:-1][is_next]] = True
+    return repeated
+
+
 def fair_share(count: int, n_classes: int) -> int:
     """Half of what each class would have of ``count`` rows if all had the same: a floor for them.
 

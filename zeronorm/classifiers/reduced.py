@@ -25,7 +25,7 @@ from sklearn.utils import check_random_state
 
 from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.sampling import central_rows, class_shares, stratified_rows
+from zeronorm.base.sampling import central_rows, class_shares, is_repeated, stratified_rows
 from zeronorm.base.training_set import ChosenTerms, TrainingProblem, TrainingRows, gap_warning
 from zeronorm.checks import check_integer, check_terms, shown
 from zeronorm.learned.prototypes import RIDGE
@@ -180,16 +180,11 @@ def sorted_rows(rows: np.ndarray) -> np.ndarray:
     fast as whole rows.
     """
     first = rows[:, 0]
-    order = np.argsort(first, kind="stable")
-    is_tied = np.zeros(len(rows) + 1, dtype=bool)
-    is_tied[1:-1] = first[order[1:]] == first[order[:-1]]
-    is_tied = is_tied[1:] | is_tied[:-1]
-    if not is_tied.any():
-        return order
-    tied = order[is_tied]
+    repeated = is_repeated(first)
+    tied = np.flatnonzero(repeated)
     # Adding zero turns -0.0 into 0.0, which is equal to it.
     tied = tied[np.unique(rows[tied] + 0.0, axis=0, return_index=True)[1]]
-    distinct = np.append(order[~is_tied], tied)
+    distinct = np.append(np.flatnonzero(~repeated), tied)
     return distinct[np.argsort(first[distinct], kind="stable")]
 
 
