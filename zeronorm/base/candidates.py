@@ -152,8 +152,7 @@ def first_equal(X: Any, codes: np.ndarray | None = None) -> np.ndarray:
     if sparse.issparse(X):
         rows = _sparse_keys(X)
     else:
-        # Only rows with the same first number are compared any further.
-        some = np.flatnonzero(is_repeated(X[:, 0]))
+        some = np.flatnonzero(is_repeated(X))  # the others need not be compared
         # Rows as single items of memory; adding zero turns -0.0 into 0.0, which is equal to it.
         kind = np.dtype((np.void, X.itemsize * X.shape[1]))
         rows = np.ascontiguousarray(X[some] + 0.0).view(kind).ravel()

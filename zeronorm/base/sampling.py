@@ -34,11 +34,11 @@ def renumbered(codes: np.ndarray) -> np.ndarray:
     return (np.cumsum(is_present) - 1)[codes]
 
 
-def is_repeated(values: np.ndarray) -> np.ndarray:
-    """Which of some numbers occur more than once."""
-    order = np.argsort(values)
-    ordered, repeated = values[order], np.zeros(len(values), dtype=bool)
-    is_next = ordered[1:] == ordered[:-1]
+def is_repeated(rows: np.ndarray) -> np.ndarray:
+    """Which rows may not be the only ones of their kind: the first two numbers occur again."""
+    order = np.lexsort(rows.T[1::-1])
+    ordered, repeated = rows[order, :2], np.zeros(len(rows), dtype=bool)
+    is_next = (ordered[1:] == ordered[:-1]).all(axis=1)
     repeated[order[1:][is_next]] = True
     repeated[order[:-1][is_next]] = True
     return repeated

@@ -176,16 +176,15 @@ def sorted_rows(rows: np.ndarray) -> np.ndarray:
     """Return the indices of the distinct rows, in the order of their numbers.
 
     In that order nothing depends on the order in which rows are given, or on repetitions. Where the
-    first feature tells rows apart, they are not compared any further: it is sorted several times as
-    fast as whole rows.
+    first two features tell rows apart, they are not compared any further: two columns are sorted
+    several times as fast as whole rows.
     """
-    first = rows[:, 0]
-    repeated = is_repeated(first)
+    repeated = is_repeated(rows)
     tied = np.flatnonzero(repeated)
     # Adding zero turns -0.0 into 0.0, which is equal to it.
     tied = tied[np.unique(rows[tied] + 0.0, axis=0, return_index=True)[1]]
     distinct = np.append(np.flatnonzero(~repeated), tied)
-    return distinct[np.argsort(first[distinct], kind="stable")]
+    return distinct[np.lexsort(rows[distinct].T[1::-1])]
 
 
 def inverse_root(gram: np.ndarray) -> np.ndarray:
