@@ -41,6 +41,8 @@ def target_kind(y: Any) -> str:
     TypeError
         If there are labels of types that cannot be compared, such as 1 and "a".
     """
+    if _are_few_integers(y):
+        return "binary" if len(np.unique(y)) <= 2 else "multiclass"
     with _comparable():
         return type_of_target(y, input_name="y")
 

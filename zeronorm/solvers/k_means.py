@@ -36,8 +36,9 @@ def k_means(
         Squared distance of each row from that mean.
     """
     rows = rows - rows.mean(axis=0)
-    centres = rows[_far_apart(rows, count, random)]
-    enough = SETTLED * float(np.mean(rows.var(axis=0)))
+    squares = np.einsum("ij,ij->i", rows, rows)
+    centres = rows[_far_apart(rows, squares, count, random)]
+    enough = SETTLED * float(squares.mean()) / rows.shape[1]
     labels = _nearest(rows, centres)
     for _ in range(MAX_ROUNDS):
         moved = _means(rows, labels, centres)
@@ -49,13 +50,14 @@ def k_means(
     return labels, np.einsum("ij,ij->i", apart, apart)
 
 
-def _far_apart(rows: np.ndarray, count: int, random: np.random.RandomState) -> list[int]:
+def _far_apart(
+    rows: np.ndarray, squares: np.ndarray, count: int, random: np.random.RandomState
+) -> list[int]:
     """Draw rows one after the other, by their squared distances from those drawn before.
 
     Of a few draws, the one that leaves the least sum of these distances.
     """
     n_draws = 2 + int(np.log(count))
-    squares = np.einsum("ij,ij->i", rows, rows)
     drawn = [int(random.random_sample() * len(rows))]
     nearest = _squared_distances(rows, squares, drawn)[0]
     for _ in range(1, count):
@@ -88,11 +90,13 @@ def _means(rows: np.ndarray, labels: np.ndarray, centres: np.ndarray) -> np.ndar
     """Mean of the rows of each centre; one that has none goes to a row that is far from its own."""
     sums = (labels == np.arange(len(centres))[:, None]).astype(float) @ rows
     sizes = np.bincount(labels, minlength=len(centres)).astype(float)
-    empty = np.flatnonzero(sizes == 0)
-    if len(empty):
+    if not sizes.all():
+        empty = np.flatnonzero(sizes == 0)
         apart = rows - centres[labels]
         far = np.argsort(-np.einsum("ij,ij->i", apart, apart), kind="stable")[: len(empty)]
         np.subtract.at(sums, labels[far], rows[far])
         np.subtract.at(sizes, labels[far], 1.0)
         sums[empty], sizes[empty] = rows[far], 1.0
-    return sums / np.maximum(sizes, 1.0)[:, None]
+        sizes = np.maximum(sizes, 1.0)
+    sums /= sizes[:, None]
+    return sums
