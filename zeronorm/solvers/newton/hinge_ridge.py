@@ -116,7 +116,7 @@ def _from_few_columns(design: Design, hinge: Hinge, count: int) -> Solution:
     scale = np.full(count, np.sqrt(design.shape[1] / count))
     if design.scale is not None:
         scale *= design.scale[columns]
-    sample = Design(np.ascontiguousarray(design.values[:, columns]), scale)
+    sample = Design(design.values.take(columns, axis=1), scale)
     rough = solve_hinge_ridge(sample, hinge, tolerance=0.05)
     rough.coef = design.adjoint(hinge.target * rough.dual)[:-1]
     return rough
