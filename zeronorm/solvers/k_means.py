@@ -1,9 +1,8 @@
 """k-means: points that are the means of the rows nearest to them.
 
 The starts of Arthur & Vassilvitskii (2007), each the best of a few draws, then Lloyd's rounds. It
-draws, moves and ends as scikit-learn's ``KMeans(n_init=1)`` does. On some hundred rows and a few
-centres that spends nine tenths of its time on checks and thread pools, twice as much as a whole
-machine on the centres takes (``docs/decisions.md``).
+draws, moves and ends as scikit-learn's ``KMeans(n_init=1)`` does, which on some hundred rows and a
+few centres takes two to three times as long (``docs/decisions.md``).
 """
 
 from __future__ import annotations
