@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from zeronorm.blocks import row_blocks
+from zeronorm.blocks import by_blocks, row_blocks
 from zeronorm.checks import is_number, shown
 from zeronorm.distances import as_dense, float_rows, squared_norms, variance_of
 from zeronorm.rbf import RBFDerivatives, checked_metric, prepare_rbf
@@ -203,13 +203,9 @@ class Kernel:
         ValueError
             If a value is not finite, which means that the data are badly scaled for this kernel.
         """
-        n_rows = X.shape[0]
-        block_of = self.prepare(V)
-        values = np.empty((n_rows, V.shape[0]))
         # Overflow is caught below, with a sentence instead of a warning.
         with np.errstate(over="ignore", invalid="ignore"):
-            for rows in row_blocks(n_rows):
-                values[rows] = block_of(X[rows])
+            values = by_blocks(self.prepare(V), X, V.shape[0], copy=self.function is not None)
             # A sum meets every NaN and infinity; only a suspicious one is worth the full look.
             is_suspicious = not np.isfinite(values.sum())
         if is_suspicious and not np.isfinite(values).all():
@@ -230,9 +226,13 @@ class Kernel:
         squared = squared_norms(float_rows(X))
         return squared if self.name == "linear" else self._of_product(squared)
 
-    def gradient(self, X: Any, V: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Gradient of ``sum(weights * matrix(X, V))`` with respect to the vectors, shape of V."""
-        return self.derivatives(X, V, weights)[0]
+    def gradient(
+        self, X: Any, V: np.ndarray, weights: np.ndarray, values: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Differentiate by the vectors alone; see :meth:`derivatives`."""
+        if self.name == "rbf":
+            return self._rbf_derivatives(X, V, weights, values).by_vectors()
+        return self.derivatives(X, V, weights, values)[0]
 
     def derivatives(
         self, X: Any, V: np.ndarray, weights: np.ndarray, values: np.ndarray | None = None

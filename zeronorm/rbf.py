@@ -83,8 +83,13 @@ class RBFDerivatives:
         gamma: float,
         metric: Any = None,
     ) -> None:
-        self.X, self.weights, self.values, self.gamma = X, weights, values, gamma
-        self.values_of = prepare_rbf(V, gamma, metric)
+        self.X, self.weights, self.gamma = X, weights, gamma
+        self.known: Callable[[slice, Any], np.ndarray]
+        if values is None:
+            block_of = prepare_rbf(V, gamma, metric)
+            self.known = lambda rows, block: block_of(block)
+        else:
+            self.known = lambda rows, block: values[rows]
         self.scaling = Scaling(metric)
         V = self.scaling.take(V)
         self.centre = None
@@ -96,12 +101,19 @@ class RBFDerivatives:
         """Yield blocks: which rows, the rows after the stretch, kernel values, slopes."""
         for rows in row_blocks(self.X.shape[0]):
             block = float_rows(self.X[rows])
-            known = self.values_of(block) if self.values is None else self.values[rows]
+            known = self.known(rows, block)
             block = self.scaling.take(block)
             block = self.scaling.stretch(block if self.centre is None else block - self.centre)
             slope = 2.0 * self.gamma * known
             slope *= self.weights[rows]
             yield rows, block, known, slope
+
+    def by_vectors(self) -> np.ndarray:
+        """Return the derivative by the vectors."""
+        by_vectors = np.zeros_like(self.vectors)
+        for _, block, _, slope in self._blocks():
+            by_vectors += (block.T @ slope).T - slope.sum(axis=0)[:, None] * self.vectors
+        return self.scaling.gradient(by_vectors)
 
     def by_vectors_and_gamma(self) -> tuple[np.ndarray, float]:
         """Return the derivatives by the vectors and by gamma."""

@@ -135,9 +135,9 @@ LEARNED_ON_WIDE = [
 @pytest.mark.parametrize("model", POOR_ON_WIDE, ids=repr)
 def test_wide_data_that_few_terms_do_not_describe(model):
     """Said of most draws, with other advice."""
-    found = [said(model, *wide(seed)) for seed in range(2006, 2012)]
+    found = [said(model, *wide(seed)) for seed in range(2005, 2015)]
     messages = [message for messages in found for message in messages]
-    assert len(messages) >= 5
+    assert len(messages) >= 8
     assert all("kernel='linear'" in message for message in messages)
 
 

@@ -21,7 +21,6 @@ from zeronorm import (
     SparseSVR,
     ZeroNormSVC,
 )
-from zeronorm.base import validation
 from zeronorm.base.validation import hint_at_scales
 from zeronorm.exceptions import FeatureScaleWarning
 
@@ -111,9 +110,8 @@ def test_a_pipeline_with_a_scaler_has_none():
     assert not hints(lambda: cross_val_score(model, X, y, cv=2))
 
 
-def test_of_many_rows_some_are_looked_at(monkeypatch):
+def test_of_many_rows_some_are_looked_at():
     seen = []
-    monkeypatch.setattr(validation, "LOOKED_AT", 200)
 
     class Spied(np.ndarray):
         def std(self, axis):
@@ -121,7 +119,7 @@ def test_of_many_rows_some_are_looked_at(monkeypatch):
             return np.asarray(self).std(axis=axis)
 
     X, _ = uneven(5000)
-    assert hints(lambda: hint_at_scales(SparseSVC(), X.view(Spied)))
+    assert hints(lambda: hint_at_scales(SparseSVC(), X.view(Spied), looked_at=200))
     assert seen == [(100, 2)]
 
 

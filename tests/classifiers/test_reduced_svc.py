@@ -8,6 +8,7 @@ from sklearn.svm import SVC
 
 from tests.data import contradictory, iris, moons, noisy
 from zeronorm import ReducedSVC
+from zeronorm.classifiers.reduced import sorted_rows
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -184,3 +185,14 @@ def test_the_original_machine_takes_kernels_that_are_not_positive():
     X, y = moons(40)
     model = ReducedSVC(10, False, kernel="sigmoid", coef0=-2.0, C=10.0, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.7
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_distinct_rows_come_in_sorted_order(seed):
+    random = np.random.default_rng(seed)
+    rows = random.integers(-1, 2, size=(30, 3)).astype(float)
+    if seed % 2:  # of which the first feature tells some apart
+        rows[::2, 0] = random.normal(size=15)
+    rows[random.random(rows.shape) < 0.1] = -0.0
+    expected = np.unique(rows + 0.0, axis=0, return_index=True)[1]
+    assert np.array_equal(sorted_rows(rows), expected)

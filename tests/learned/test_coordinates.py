@@ -63,8 +63,7 @@ def test_sparse_rows_are_dense_ones(monkeypatch):
     assert not kept.linear_coef_[:, 150:].any()
     values = dense.decision_function(X)
     assert kept.decision_function(sparse.csr_matrix(X)) == pytest.approx(values, abs=1e-3)
-    monkeypatch.setattr(coordinates, "SPAN_ENTRIES", 100)
-    assert not coordinates.is_wide(sparse.csr_matrix(X))
+    assert not coordinates.is_wide(sparse.csr_matrix(X), entries=100)
 
 
 def test_a_microarray_has_a_linear_part():

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from zeronorm.base.classifier import KernelClassifier
 from zeronorm.base.machine import KernelMachine
 from zeronorm.base.regressor import KernelRegressor
-from zeronorm.base.sampling import renumbered, stratified_rows
+from zeronorm.base.sampling import is_repeated, renumbered, stratified_rows
 from zeronorm.base.training_set import (
     ChosenTerms,
     Learned,
@@ -148,18 +148,29 @@ class SparseKernelRegressor(SparseKernelMachine, KernelRegressor):
 
 def first_equal(X: Any, codes: np.ndarray | None = None) -> np.ndarray:
     """For each row, the index of the first row equal to it (and of the same class, if given)."""
+    found = some = np.arange(X.shape[0])
     if sparse.issparse(X):
-        X = X.copy()
-        X.sum_duplicates()
-        X.eliminate_zeros()
-        parts = itertools.pairwise(X.indptr)
-        keys = [X.indices[a:b].tobytes() + b"|" + X.data[a:b].tobytes() for a, b in parts]
-        _, rows = np.unique(np.array(keys, dtype=object), return_inverse=True)
+        rows = _sparse_keys(X)
     else:
+        some = np.flatnonzero(is_repeated(X))  # the others need not be compared
         # Rows as single items of memory; adding zero turns -0.0 into 0.0, which is equal to it.
-        rows = np.ascontiguousarray(X + 0.0).view(np.dtype((np.void, X.itemsize * X.shape[1])))
-        _, rows = np.unique(rows.ravel(), return_inverse=True)
+        kind = np.dtype((np.void, X.itemsize * X.shape[1]))
+        rows = np.ascontiguousarray(X[some] + 0.0).view(kind).ravel()
+    if len(some) == 0:
+        return found
+    _, rows = np.unique(rows, return_inverse=True)
     if codes is not None:
-        rows = rows * (int(codes.max()) + 1) + codes
+        rows = rows * (int(codes.max()) + 1) + codes[some]
     _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
-    return first[inverse]
+    found[some] = some[first[inverse]]
+    return found
+
+
+def _sparse_keys(X: Any) -> np.ndarray:
+    """Of each sparse row what it holds, as bytes."""
+    X = X.copy()
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    parts = itertools.pairwise(X.indptr)
+    keys = [X.indices[a:b].tobytes() + b"|" + X.data[a:b].tobytes() for a, b in parts]
+    return np.array(keys, dtype=object)

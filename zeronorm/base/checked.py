@@ -106,13 +106,12 @@ class CheckedExpansion:
 
     def judged_alone(self, indices: np.ndarray) -> np.ndarray:
         """Classes of training rows, each judged without the term that is the row itself."""
-        values = self._values(self.learned, indices)
-        if self.learned.support is not None:
-            terms = {row: term for term, row in enumerate(self.learned.support.tolist())}
-            rows = self.training.rows[indices].tolist()
-            own = [(i, terms[row]) for i, row in enumerate(rows) if row in terms]
-            if own:
-                values[tuple(np.transpose(own))] = 0.0
+        values, support = self._values(self.learned, indices), self.learned.support
+        if support is not None and len(support):
+            rows, terms = self.training.rows[indices], np.argsort(support)
+            terms = terms[np.searchsorted(support, rows, sorter=terms) % len(support)]
+            own = np.flatnonzero(support[terms] == rows)
+            values[own, terms[own]] = 0.0
         return self._of_values(values, self.learned, indices)
 
     def held_out(self, indices: np.ndarray) -> np.ndarray | None:
@@ -157,7 +156,8 @@ class CheckedExpansion:
         return self._values(self.learned, indices)
 
     def _of_values(self, values: np.ndarray, learned: Learned, indices: np.ndarray) -> np.ndarray:
-        return _codes(learned.expansion.outputs_from(values, self.rows(indices)))
+        rows = None if learned.expansion.linear is None else self.rows(indices)
+        return _codes(learned.expansion.outputs_from(values, rows))
 
 
 def _codes(scores: np.ndarray) -> np.ndarray:

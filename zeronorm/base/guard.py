@@ -73,14 +73,17 @@ def guessing_message(name: str, model: CheckedModel, classes: np.ndarray) -> str
     classes : ndarray
         Class labels, in the order of the codes.
     """
-    random = np.random.RandomState(0)
-    rows = _some(model.codes, np.arange(len(model.codes)), LOOKED_AT, random)
+    rows, random = np.arange(len(model.codes)), None
+    if len(rows) > LOOKED_AT:
+        random = np.random.RandomState(0)
+        rows = _some(model.codes, rows, LOOKED_AT, random)
     weight = _weight(model, rows)
     share = np.bincount(model.codes[rows], weights=weight) / weight.sum()
     commonest, guessing = int(share.argmax()), 1.0 - float(share.max())
-    suspicion = _suspicion(model, rows, guessing)
+    suspicion = _suspicion(model, rows, weight, guessing)
     if suspicion is None:
         return None
+    random = random or np.random.RandomState(0)  # which takes as long as all that was asked so far
     compared = _some(model.codes, rows, COMPARED, random)
     found = _comparison(model, compared, commonest, suspicion, random)
     if found is None:
@@ -112,13 +115,15 @@ class _Suspicion:
     must_show: bool = False
 
 
-def _suspicion(model: CheckedModel, rows: np.ndarray, guessing: float) -> _Suspicion | None:
+def _suspicion(
+    model: CheckedModel, rows: np.ndarray, weight: np.ndarray, guessing: float
+) -> _Suspicion | None:
     """Whether the training rows are evidence against a model, or no evidence for it."""
     codes = model.codes[rows]
     if model.is_wide and model.share_of_rows < MOST_ROWS:
         return _Suspicion(0.0, MOST, must_show=True)
     right = model.judged_alone(rows) == codes
-    error = np.average(~right, weights=_weight(model, rows))
+    error = np.average(~right, weights=weight)
     if error >= guessing - np.finfo(float).eps:
         return _Suspicion(HARDLY, MOST, is_guess=True)
     is_found = np.bincount(codes, weights=right) >= FOUND * np.bincount(codes)
@@ -204,7 +209,10 @@ def _reference(
 
 def _weight(model: CheckedModel, indices: np.ndarray) -> np.ndarray:
     """Weights of some rows, those of a class with the sum of all its rows."""
-    return rescaled_cost(model.codes, model.weight, indices, model.weight[indices])
+    some = model.weight[indices]
+    if len(some) == len(model.weight):
+        return some
+    return rescaled_cost(model.codes, model.weight, indices, some)
 
 
 def _are_apart(values: np.ndarray, codes: np.ndarray, bar: float) -> bool:

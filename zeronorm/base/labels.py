@@ -18,8 +18,19 @@ from zeronorm.checks import shown
 
 def check_labels(y: Any) -> None:
     """Raise ValueError if y are no classes, TypeError as :func:`target_kind` does."""
+    if _are_few_integers(y):
+        return
     with _comparable():
         check_classification_targets(y)
+
+
+def _are_few_integers(y: Any) -> bool:
+    """Whether y are integers of so small a range that scikit-learn has nothing to say of them.
+
+    To see that itself it sorts them. It warns where there are half as many classes as rows.
+    """
+    is_plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind == "i" and len(y) > 0
+    return is_plain and int(y.max()) - int(y.min()) < len(y) // 2
 
 
 def target_kind(y: Any) -> str:
@@ -30,6 +41,8 @@ def target_kind(y: Any) -> str:
     TypeError
         If there are labels of types that cannot be compared, such as 1 and "a".
     """
+    if _are_few_integers(y):
+        return "binary" if len(np.unique(y)) <= 2 else "multiclass"
     with _comparable():
         return type_of_target(y, input_name="y")
 
@@ -93,7 +106,9 @@ def class_weights(
     if isinstance(class_weight, str) and class_weight == "balanced":
         total = np.bincount(codes, weights=weight)
         return weight.sum() / (len(classes) * total)
-    if class_weight is not None and not isinstance(class_weight, dict):
+    if class_weight is None:
+        return np.ones(len(classes))
+    if not isinstance(class_weight, dict):
         raise ValueError(
             "class_weight must be None, 'balanced' or a dict with the factor of each class; got "
             f"{shown(class_weight)}."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,11 +9,16 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.random import sample_without_replacement
 
+from zeronorm.solvers.k_means import k_means
+
 #: Rows from which on a few of them are drawn without a shuffle of all.
 MANY_ROWS = 100_000
 
 #: Up to this share of them numbers are drawn until they are different.
 FEW_OF_MANY = 0.1
+
+#: Squared distances that differ by less, relatively, are equal.
+TIED = 1e-9
 
 
 def other_rows(n_rows: int, indices: np.ndarray) -> np.ndarray:
@@ -28,6 +32,16 @@ def renumbered(codes: np.ndarray) -> np.ndarray:
     """Return codes without gaps: 0, 1, ... in the same order, each of them present."""
     is_present = np.bincount(codes) > 0
     return (np.cumsum(is_present) - 1)[codes]
+
+
+def is_repeated(rows: np.ndarray) -> np.ndarray:
+    """Which rows may not be the only ones of their kind: the first two numbers occur again."""
+    order = np.lexsort(rows.T[1::-1])
+    ordered, repeated = rows[order, :2], np.zeros(len(rows), dtype=bool)
+    is_next = (ordered[1:] == ordered[:-1]).all(axis=1)
+    repeated[order[1:][is_next]] = True
+    repeated[order[:-1][is_next]] = True
+    return repeated
 
 
 def fair_share(count: int, n_classes: int) -> int:
@@ -143,24 +157,23 @@ def central_rows(data: Any, count: int, random: np.random.RandomState) -> np.nda
     n_rows = data.shape[0]
     if count in (0, n_rows):
         return np.arange(count)
-    from sklearn.cluster import KMeans  # which takes a tenth of a second to import
-
-    kmeans = KMeans(count, n_init=1, random_state=random.randint(2**31 - 1))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # fewer clusters than asked for: see below
-        distances = kmeans.fit_transform(_in_units(data))
-    nearest = distances[np.arange(n_rows), kmeans.labels_]
-    order = np.lexsort((nearest, kmeans.labels_))
-    found = order[np.unique(kmeans.labels_[order], return_index=True)[1]]
+    if sparse.issparse(data):
+        data = data[:, np.unique(data.indices)].toarray()
+    start = np.random.RandomState(random.randint(2**31 - 1))
+    labels, distances = k_means(_in_units(data), count, start)
+    least = np.full(count, np.inf)
+    np.minimum.at(least, labels, distances)
+    # The two rows of a pair are as near as each other: the first of them, whatever rounding says.
+    nearest = np.flatnonzero(distances <= (1.0 + TIED) * least[labels])
+    found = nearest[np.unique(labels[nearest], return_index=True)[1]]
     more = random.choice(other_rows(n_rows, found), size=count - len(found), replace=False)
     return np.sort(np.append(found, more))
 
 
-def _in_units(data: Any) -> Any:
+def _in_units(data: np.ndarray) -> np.ndarray:
     """Return rows whose squared distances neither overflow nor lose what rows have in common."""
-    if not sparse.issparse(data):
-        half = data / 2.0
-        data = half - (half.max(axis=0) / 2.0 + half.min(axis=0) / 2.0)
+    half = data / 2.0
+    data = half - (half.max(axis=0) / 2.0 + half.min(axis=0) / 2.0)
     largest = float(abs(data).max())
     return data / largest if largest > 0 else data
 

@@ -81,7 +81,7 @@ def _dtypes(X: Any, of_numpy: Any) -> Any:
     return of_numpy
 
 
-def hint_at_scales(estimator: Any, X: Any) -> None:
+def hint_at_scales(estimator: Any, X: Any, looked_at: int = LOOKED_AT) -> None:
     """Warn if features of plain rows are on scales so different that the small ones have no part.
 
     Kernels of distances and inner products add the features up: one that varies a hundred times as
@@ -95,10 +95,12 @@ def hint_at_scales(estimator: Any, X: Any) -> None:
     """
     if not isinstance(X, np.ndarray) or min(X.shape) < 2:
         return
-    rows = X[:: max(1, X.size // LOOKED_AT)]
+    rows = X[:: max(1, X.size // looked_at)]
     with np.errstate(all="ignore"):  # numbers at the end of the range are another error's part
-        deviation = np.asarray(rows.std(axis=0), dtype=float)
         reach = np.asarray(rows.max(axis=0), dtype=float) - rows.min(axis=0)
+        if FAR_APART * reach[reach > 0].min(initial=np.inf) >= reach.max():
+            return  # what the ranges rule out need not be asked of the deviations
+        deviation = np.asarray(rows.std(axis=0), dtype=float)
         largest = int(deviation.argmax())
         is_small = (reach > 0) & (FAR_APART * deviation < deviation[largest])
         small = np.flatnonzero(is_small & (FAR_APART * reach < reach[largest]))

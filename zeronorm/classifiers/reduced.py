@@ -25,7 +25,7 @@ from sklearn.utils import check_random_state
 
 from zeronorm.base.candidates import SparseKernelClassifier
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.sampling import central_rows, class_shares, stratified_rows
+from zeronorm.base.sampling import central_rows, class_shares, is_repeated, stratified_rows
 from zeronorm.base.training_set import ChosenTerms, TrainingProblem, TrainingRows, gap_warning
 from zeronorm.checks import check_integer, check_terms, shown
 from zeronorm.learned.prototypes import RIDGE
@@ -142,9 +142,8 @@ class ReducedSVC(SparseKernelClassifier):
             indices = stratified_rows(codes, pool, random)
         rows = training.data[indices]
         if not training.kernel.is_precomputed:
-            # In sorted order nothing depends on the order of the rows, or on repetitions.
             dense = rows.toarray() if sparse.issparse(rows) else rows
-            distinct = np.unique(dense + 0.0, axis=0, return_index=True)[1]
+            distinct = sorted_rows(dense)
             indices, rows = indices[distinct], rows[distinct]
         classes, present = np.unique(codes[indices], return_inverse=True)
         least = self.n_terms // len(classes)
@@ -171,6 +170,21 @@ class ReducedSVC(SparseKernelClassifier):
         }
         terms = np.arange(len(coef))
         return ChosenTerms(terms, coef, solution.intercept, solution.value, 1, history, warning)
+
+
+def sorted_rows(rows: np.ndarray) -> np.ndarray:
+    """Return the indices of the distinct rows, in the order of their numbers.
+
+    In that order nothing depends on the order in which rows are given, or on repetitions. Where the
+    first two features tell rows apart, they are not compared any further: two columns are sorted
+    several times as fast as whole rows.
+    """
+    repeated = is_repeated(rows)
+    tied = np.flatnonzero(repeated)
+    # Adding zero turns -0.0 into 0.0, which is equal to it.
+    tied = tied[np.unique(rows[tied] + 0.0, axis=0, return_index=True)[1]]
+    distinct = np.append(np.flatnonzero(~repeated), tied)
+    return distinct[np.lexsort(rows[distinct].T[1::-1])]
 
 
 def inverse_root(gram: np.ndarray) -> np.ndarray:

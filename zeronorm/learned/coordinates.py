@@ -223,12 +223,12 @@ def filled_columns(data: Any) -> np.ndarray:
     return np.unique(data.indices) if sparse.issparse(data) else np.arange(data.shape[1])
 
 
-def is_wide(data: Any) -> bool:
-    """Whether there are few rows, and fewer than features, and their axes fit into memory."""
+def is_wide(data: Any, entries: int = SPAN_ENTRIES) -> bool:
+    """Whether there are few rows, and fewer than features, with axes of at most so many entries."""
     n_rows, n_features = data.shape
     if not is_numpy(data) or n_rows >= n_features or n_rows > LINEAR_FEATURES:
         return False
-    return not sparse.issparse(data) or n_rows * len(filled_columns(data)) <= SPAN_ENTRIES
+    return not sparse.issparse(data) or n_rows * len(filled_columns(data)) <= entries
 
 
 def may_be_linear(training: TrainingRows, widths: int) -> bool:

@@ -96,7 +96,8 @@ class DevicePrototypes(Prototypes):
     def place(self, kernel: Kernel, vectors: np.ndarray) -> None:
         """Put the vectors somewhere, and take the values of the function there."""
         self.kernel, self.vectors = kernel, vectors
-        self.factor = factor(kernel.matrix(vectors, vectors), self.ridge, kernel.name)
+        self.gram = kernel.matrix(vectors, vectors)
+        self.factor = factor(self.gram, self.ridge, kernel.name)
         self.cross = self.function.values(vectors)
 
     def solve(self, near: np.ndarray | None = None) -> None:
@@ -104,10 +105,11 @@ class DevicePrototypes(Prototypes):
         weights = solve_triangular(self.factor, self.cross, lower=True)
         self.accept(Projection(self.function.coef).projected(weights))
 
-    def gradient(self) -> tuple[np.ndarray, float]:
+    def vector_gradient(self) -> np.ndarray:
         """Return the derivative of the objective by the vectors; the width stays."""
-        by_gram, _ = self.kernel.derivatives(self.vectors, self.vectors, self.coef @ self.coef.T)
-        return by_gram - self.function.gradient(self.vectors, self.coef), 0.0
+        both = self.coef @ self.coef.T
+        by_gram = self.kernel.gradient(self.vectors, self.vectors, both, self.gram)
+        return by_gram - self.function.gradient(self.vectors, self.coef)
 
     def _values_at(self, candidates: np.ndarray) -> Callable[[], np.ndarray]:
         values = self.function.values(candidates)

@@ -85,7 +85,8 @@ class Prototypes:
         """Put the vectors somewhere, and take their values and features on the rows."""
         self.kernel, self.vectors = kernel, vectors
         self.values = kernel.matrix(self.X, vectors)
-        self.factor = factor(kernel.matrix(vectors, vectors), self.ridge, kernel.name)
+        self.gram = kernel.matrix(vectors, vectors)
+        self.factor = factor(self.gram, self.ridge, kernel.name)
         self.features = whitened(self.values, self.factor)
 
     def features_of(self, X: Any) -> np.ndarray:
@@ -124,24 +125,36 @@ class Prototypes:
         """Decision values of other rows."""
         return self.kernel.matrix(X, self.vectors) @ self.coef + self.intercept
 
+    def vector_gradient(self) -> np.ndarray:
+        """Return the derivative of the objective by the vectors."""
+        by_rows, by_gram = self._differentiate(self.kernel.gradient)
+        return by_gram - by_rows
+
     def gradient(self) -> tuple[np.ndarray, float]:
         """Return the derivatives of the objective by the vectors and by gamma."""
-        return self._differentiate(self.kernel.derivatives)
+        return self._with_widths(self.kernel.derivatives)
 
     def width_gradient(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the derivatives of the objective by the vectors and by the log widths."""
-        return self._differentiate(self.kernel.width_derivatives)
+        return self._with_widths(self.kernel.width_derivatives)
 
-    def _differentiate(self, derivatives: Callable[..., tuple[np.ndarray, Any]]) -> Any:
+    def _with_widths(self, derivatives: Callable[..., tuple[np.ndarray, Any]]) -> Any:
+        (by_rows, width_rows), (by_gram, width_gram) = self._differentiate(derivatives)
+        return by_gram - by_rows, 0.5 * width_gram - width_rows
+
+    def _differentiate(self, derivatives: Callable[..., Any]) -> tuple[Any, Any]:
+        """Differentiate a' K^xz beta, and beta' K^z beta as if its left vectors stayed.
+
+        Each vector is on both sides of K^z, which makes up for the half in the objective.
+        """
         signed_dual = self.solution.signed_dual
         rows: Any = np.flatnonzero(signed_dual.any(axis=1))  # beyond the margin it is zero
         if len(rows) == len(signed_dual):
             rows = slice(None)
         by_values = signed_dual[rows] @ self.coef.T
-        by_rows, width_rows = derivatives(self.X[rows], self.vectors, by_values, self.values[rows])
-        # Each vector is on both sides of K^z, which makes up for the half.
-        by_gram, width_gram = derivatives(self.vectors, self.vectors, self.coef @ self.coef.T)
-        return by_gram - by_rows, 0.5 * width_gram - width_rows
+        of_rows = derivatives(self.X[rows], self.vectors, by_values, self.values[rows])
+        both = self.coef @ self.coef.T
+        return of_rows, derivatives(self.vectors, self.vectors, both, self.gram)
 
     def descend(
         self, *, max_steps: int, tolerance: float, learn_gamma: bool | str = False

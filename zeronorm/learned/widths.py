@@ -27,6 +27,9 @@ class Differentiable(Protocol):
 
     kernel: Kernel
 
+    def vector_gradient(self) -> np.ndarray:
+        """Return the derivative by the vectors alone."""
+
     def gradient(self) -> tuple[np.ndarray, float]:
         """Return the derivatives by the vectors and by gamma."""
 
@@ -61,7 +64,7 @@ class NoWidth:
 
     def gradient(self, state: Differentiable) -> tuple[np.ndarray, np.ndarray]:
         """Return the derivatives of what the descent sees, by the vectors and the variables."""
-        return state.gradient()[0], np.empty(0)
+        return state.vector_gradient(), np.empty(0)
 
 
 class OneWidth(NoWidth):

@@ -56,26 +56,39 @@ def central_intercept(values: np.ndarray, hinge: Hinge, width: float = 0.0) -> f
     width : float
         Width over which the hinge is rounded off, from the corner inwards.
     """
+    if width > 0:
+        return _rounded_intercept(values, hinge, width)
+    target, cost = hinge.target, hinge.cost
+    corners = target * hinge.margin
+    corners -= values
+    if (cost == cost[0]).all():
+        # As many corners below it as there are positive rows: the others need no order.
+        below = int(np.count_nonzero(target > 0))
+        ends = [max(0, below - 1), min(below, len(target) - 1)]
+        corners.partition(ends)
+        return float(corners[ends].sum()) / 2.0
+    order = np.argsort(corners, kind="stable")
+    slopes = cost[order].cumsum() - float(cost @ (target > 0))
+    rounding = 1e-12 * float(cost.sum())
+    first = int(slopes.searchsorted(-rounding))
+    # Beyond a corner the slope is what it became there, up to the next one.
+    last = min(int(slopes.searchsorted(rounding, side="right")), len(order) - 1)
+    return float(corners[order[[first, last]]].sum()) / 2.0
+
+
+def _rounded_intercept(values: np.ndarray, hinge: Hinge, width: float) -> float:
+    """Return the middle of the best intercepts of a hinge that is rounded off over a width."""
     target, cost = hinge.target, hinge.cost
     starts = hinge.scores(np.where(target > 0, width, 0.0)) - values
-    if width == 0:
-        order = np.argsort(starts, kind="stable")
-        corners, slopes = starts[order], cost[order]
-        np.cumsum(slopes, out=slopes)
-    else:
-        corners = np.concatenate([starts, starts + width])
-        rates = np.concatenate([cost, -cost]) / width
-        order = np.argsort(corners, kind="stable")
-        corners = corners[order]
-        rising = np.cumsum(rates[order])[:-1] * np.diff(corners)
-        slopes = np.concatenate([[0.0], np.cumsum(rising)])
-    slopes -= float(cost @ (target > 0))
+    corners = np.concatenate([starts, starts + width])
+    rates = np.concatenate([cost, -cost]) / width
+    order = np.argsort(corners, kind="stable")
+    corners = corners[order]
+    rising = np.cumsum(rates[order])[:-1] * np.diff(corners)
+    slopes = np.concatenate([[0.0], np.cumsum(rising)]) - float(cost @ (target > 0))
     rounding = 1e-12 * float(cost.sum())
     first = int(np.searchsorted(slopes, -rounding))
     last = int(np.searchsorted(slopes, rounding, side="right"))
-    if width == 0:
-        # Beyond a corner the slope is what it became there, up to the next one.
-        return float(corners[first] + corners[min(last, len(corners) - 1)]) / 2.0
     if first < last:
         return float(corners[first] + corners[last - 1]) / 2.0
     before = corners[last - 1]

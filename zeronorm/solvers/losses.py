@@ -171,7 +171,17 @@ class Probit:
         return -float(self.cost @ log_ndtr(-slack))
 
     def derivatives(self, slack: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """First and second: with h = density / distribution of the margin, h and h (h + margin)."""
-        hazard = np.exp(-0.5 * slack**2 - log_ndtr(-slack)) / np.sqrt(2.0 * np.pi)
+        """First and second by each slack."""
+        return self.expanded(slack)[1:]
+
+    def expanded(self, slack: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Sum of the losses, and their first and second derivatives.
+
+        With h = density / distribution of the margin the latter are h and h (h + margin).
+        """
+        logarithm = log_ndtr(-slack)
+        hazard = np.exp(-0.5 * slack**2 - logarithm) / np.sqrt(2.0 * np.pi)
+        first = self.cost * hazard
         # Far on the wrong side h + margin is a small difference of large numbers; it is positive.
-        return self.cost * hazard, self.cost * hazard * np.maximum(hazard - slack, 0.0)
+        second = first * np.maximum(hazard - slack, 0.0)
+        return -float(self.cost @ logarithm), first, second

@@ -7,19 +7,18 @@ import pytest
 from scipy import sparse
 
 from zeronorm import AROMSelector
-from zeronorm.solvers.elimination import columns as module
 from zeronorm.solvers.elimination.columns import Columns
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("form", ["C", "F", "sparse"])
-def test_products_are_those_of_the_whole_array(monkeypatch, form, dtype):
+def test_products_are_those_of_the_whole_array(form, dtype):
     """A block holds seven columns; the data lie far from zero, where single precision is coarse."""
-    monkeypatch.setattr(module, "BLOCK_VALUES", 9 * 7)
     random = np.random.default_rng(0)
     X = (100.0 * (form != "sparse") + random.normal(size=(9, 40))).astype(dtype)
     given = sparse.csr_array(X) if form == "sparse" else np.array(X, order=form)
-    columns, exact = Columns(given, random.integers(1, 4, size=40)), X.astype(float)
+    columns = Columns(given, random.integers(1, 4, size=40), block_values=9 * 7)
+    exact = X.astype(float)
     around = exact - exact.mean(axis=0)
     kept = random.random(40) < 0.6
     for mask in (np.ones(40, bool), kept, kept & (np.arange(40) != np.flatnonzero(kept)[0])):

@@ -109,7 +109,7 @@ class TestLimits:
 
 
 class TestInterrupt:
-    def test_reaches_highs(self, monkeypatch):
+    def test_reaches_highs(self):
         """The first iteration raises the signal and waits until the main thread has it."""
         is_heard = threading.Event()
 
@@ -122,23 +122,21 @@ class TestInterrupt:
                 signal.raise_signal(signal.SIGINT)
                 assert is_heard.wait(60), "the main thread hears no signal while HiGHS runs"
 
-        monkeypatch.setattr(highs, "LARGE_MODEL", 0)
         model = fill(new_model(), 400)
         model.cbSimplexInterrupt.subscribe(press)
         before = signal.signal(signal.SIGINT, handle)
         try:
             with pytest.raises(KeyboardInterrupt):
-                run(model)
+                run(model, large=0)
         finally:
             signal.signal(signal.SIGINT, before)
         assert model.getModelStatus() == highspy.HighsModelStatus.kInterrupt
 
-    def test_the_thread_changes_no_result(self, monkeypatch):
+    def test_the_thread_changes_no_result(self):
         plain = fill(new_model())
         run(plain)
-        monkeypatch.setattr(highs, "LARGE_MODEL", 0)
         threaded = fill(new_model())
-        run(threaded)
+        run(threaded, large=0)
         assert threaded.getSolution().col_value == plain.getSolution().col_value
 
 

@@ -34,6 +34,8 @@ class Columns:
         How many features a column stands for: those of a polynomial kernel that are equal.
     weight : ndarray of shape (n,), optional
         How many rows each row stands for.
+    block_values : int
+        Numbers in a block of columns, about.
 
     Attributes
     ----------
@@ -48,8 +50,9 @@ class Columns:
         values: Any,
         multiplicity: np.ndarray | None = None,
         weight: np.ndarray | None = None,
+        block_values: int = BLOCK_VALUES,
     ) -> None:
-        self.weight = weight
+        self.weight, self.block_values = weight, block_values
         self.is_sparse = sparse.issparse(values)
         self.n_rows, self.n_columns = values.shape
         share = None if weight is None else weight / weight.sum()
@@ -87,7 +90,7 @@ class Columns:
 
     def _parts(self) -> Iterator[slice]:
         """Yield blocks of columns."""
-        return row_blocks(self.n_columns, max(1, BLOCK_VALUES // self.n_rows))
+        return row_blocks(self.n_columns, max(1, self.block_values // self.n_rows))
 
     def around_means(self, part: slice) -> np.ndarray:
         """Return a block of columns around their means, each a line."""

@@ -68,8 +68,10 @@ def _set_options(model: highspy.Highs, options: dict[str, Any]) -> None:
         model.setOptionValue(name, value)
 
 
-def run(model: highspy.Highs) -> bool:
+def run(model: highspy.Highs, *, large: int = LARGE_MODEL) -> bool:
     """Solve from the current basis, then cold if that fails, then give up with a clear error.
+
+    With more than ``large`` nonzeros it runs in a thread, where Ctrl-C ends it.
 
     Returns
     -------
@@ -77,14 +79,14 @@ def run(model: highspy.Highs) -> bool:
         Whether the solution is optimal. If not, the iterations were used up, and the solution is
         the point they led to: the caller's certificate tells how good that is.
     """
-    _run_within_limits(model)
+    _run_within_limits(model, large)
     for remedy in REMEDIES:
         if _has_ended(model):
             break
         before = {name: model.getOptionValue(name)[1] for name in remedy}
         model.clearSolver()
         _set_options(model, remedy)
-        _run_within_limits(model)
+        _run_within_limits(model, large)
         _set_options(model, before)
     status = model.getModelStatus()
     if status == type(status).kOptimal:
@@ -115,11 +117,11 @@ def iteration_limit(model: highspy.Highs) -> int:
     return ITERATIONS_LEAST + ITERATIONS_EACH * (model.getNumRow() + model.getNumCol())
 
 
-def _run_within_limits(model: highspy.Highs) -> None:
+def _run_within_limits(model: highspy.Highs, large: int) -> None:
     model.setOptionValue("simplex_iteration_limit", iteration_limit(model))
     model.setOptionValue("ipm_iteration_limit", INTERIOR_ITERATIONS)
     is_main = threading.current_thread() is threading.main_thread()
-    if is_main and model.getNumNz() > LARGE_MODEL:
+    if is_main and model.getNumNz() > large:
         _run_interruptibly(model)
     else:
         model.run()

@@ -116,7 +116,7 @@ def _from_few_columns(design: Design, hinge: Hinge, count: int) -> Solution:
     scale = np.full(count, np.sqrt(design.shape[1] / count))
     if design.scale is not None:
         scale *= design.scale[columns]
-    sample = Design(np.ascontiguousarray(design.values[:, columns]), scale)
+    sample = Design(design.values.take(columns, axis=1), scale)
     rough = solve_hinge_ridge(sample, hinge, tolerance=0.05)
     rough.coef = design.adjoint(hinge.target * rough.dual)[:-1]
     return rough
@@ -131,6 +131,7 @@ class _Certified(RidgeDescent):
         point = np.zeros(m + 1) if start is None else np.append(start.coef, start.intercept)
         self.width, self.is_solved = width, False
         self.best, self.certificate, self.gap = -np.inf, base, np.inf
+        self.measured: np.ndarray | None = None
         super().__init__(design, hinge, hinge.smoothed(width, base), point)
 
     @property
@@ -164,6 +165,13 @@ class _Certified(RidgeDescent):
 
     def measure_gap(self, primal: float) -> None:
         """Gap between the primal value and the best dual value so far."""
+        if self.measured is not self.dual:
+            self._measure_dual()
+        self.gap = (primal - self.best) / primal if primal > 0 else 0.0
+
+    def _measure_dual(self) -> None:
+        """Value of the dual problem at these dual variables, once the classes balance."""
+        self.measured = self.dual
         beta = balanced(self.dual, self.hinge.target)
         weights = self.design.adjoint(self.hinge.target * beta)[:-1]
         # A dual point scaled down is one too; this is the best multiple.
@@ -172,7 +180,6 @@ class _Certified(RidgeDescent):
         value = scale * total - 0.5 * scale**2 * square
         if value > self.best:
             self.best, self.certificate = value, scale * beta
-        self.gap = (primal - self.best) / primal if primal > 0 else 0.0
 
     def move_multipliers(self) -> None:
         """Accept the dual variables as multipliers, and smooth less."""

@@ -22,6 +22,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
 from zeronorm.solvers.design import Design, column_sizes
+from zeronorm.solvers.gram import solve_definite
 from zeronorm.solvers.losses import Probit
 from zeronorm.solvers.newton.descent import Line, NewtonDescent
 from zeronorm.solvers.reweighting.loop import Round
@@ -86,9 +87,9 @@ class _Descent(NewtonDescent):
 
     def move(self, point: np.ndarray, slack: np.ndarray, *known: Any) -> None:
         """Go to a point, with the best b there, and take the gradient."""
-        shift, dual, self.curvature = best_shift(slack, self.target, self.loss)
+        shift, (value, dual, self.curvature) = best_shift(slack, self.target, self.loss)
         point = np.append(point[:-1], point[-1] + shift)
-        super().move(point, slack - self.target * shift, dual)
+        super().move(point, slack - self.target * shift, dual, value)
         signed = self.design.adjoint(self.target * self.dual)
         self.gradient = self.point[:-1] - signed[:-1]
         self.gap = 0.5 * float(self.gradient @ self.gradient) / self.value
@@ -115,7 +116,7 @@ class _Descent(NewtonDescent):
                     "The squares of the kernel values overflow; scale the features (for example "
                     "with StandardScaler) or take another kernel."
                 )
-            inner = np.linalg.solve(matrix, -self.gradient)
+            inner = solve_definite(matrix, -self.gradient)
         change = self.design.apply(np.append(inner, 0.0))
         shift = -float(curvature @ change) / total
         return np.append(inner, shift), -self.target * (change + shift)
@@ -140,15 +141,15 @@ class _Descent(NewtonDescent):
 
 def best_shift(
     slack: np.ndarray, target: np.ndarray, loss: Probit
-) -> tuple[float, np.ndarray, np.ndarray]:
-    """By how much to move the intercept so that the loss is least, and the derivatives there.
+) -> tuple[float, tuple[float, np.ndarray, np.ndarray]]:
+    """By how much to move the intercept so that the loss is least; loss and derivatives there.
 
     Newton's method, kept in a bracket.
     """
     low, high, b, reach = -np.inf, np.inf, 0.0, 10.0
     scale = float(loss.cost.sum())
     for _ in range(100):
-        dual, curvature = loss.derivatives(slack - b * target)
+        here = _, dual, curvature = loss.expanded(slack - b * target)
         derivative = -float(target @ dual)
         if abs(derivative) <= 1e-12 * scale:
             break
@@ -156,7 +157,7 @@ def best_shift(
         bend = float(curvature.sum())
         step = -derivative / bend if bend > 0 else -np.sign(derivative)
         # Beyond a few units of margin the quadratic model means nothing; far away it takes many.
-        new = b + float(np.clip(step, -reach, reach))
+        new = b + min(max(float(step), -reach), reach)
         reach *= 2.0
         if not low < new < high:
             new = 0.5 * (low + high) if np.isfinite(low + high) else new
@@ -164,5 +165,5 @@ def best_shift(
             break
         b = new
     else:
-        dual, curvature = loss.derivatives(slack - b * target)
-    return b, dual, curvature
+        here = loss.expanded(slack - b * target)
+    return b, here

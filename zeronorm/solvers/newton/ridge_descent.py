@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from zeronorm.solvers.design import Design, blocks
+from zeronorm.solvers.gram import solve_definite
 from zeronorm.solvers.losses import Hinge, Smoothed
 from zeronorm.solvers.newton.descent import HingeDescent
 
@@ -85,7 +86,7 @@ class RidgeDescent(HingeDescent):
             return self._careful(free, gradient)
         diagonal += self.penalised
         diagonal += HIDDEN * largest
-        return np.linalg.solve(matrix, -gradient)
+        return solve_definite(matrix, -gradient)
 
     def _few_rows(self, free: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """Solve the equations of the free rows, and take the weights from them."""
@@ -97,11 +98,9 @@ class RidgeDescent(HingeDescent):
             return self._careful(free, gradient)
         diagonal += 1.0 / stiffness
         diagonal += HIDDEN * diagonal.max()
-        # By numpy, not by scipy's Cholesky: the two carry BLAS libraries of their own, and on few
-        # cores their thread pools, waiting for each other, cost more than half of the work saved.
         sides = np.ones((len(free), 2))
         sides[:, 0] = some @ gradient[:-1]
-        first, ones = np.linalg.solve(matrix, sides).T
+        first, ones = solve_definite(matrix, sides).T
         step_b = (first.sum() - gradient[-1]) / ones.sum()
         return np.append((first - step_b * ones) @ some - gradient[:-1], step_b)
 

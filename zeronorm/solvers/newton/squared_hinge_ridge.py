@@ -84,8 +84,9 @@ class SquaredHingeDescent(NewtonDescent):
     ) -> None:
         n, self.n_outputs = signs.shape
         self.signs, self.cost, self.loss = signs, cost, Smoothed(cost, np.inf)
-        self.wanted, self.total = np.broadcast_to(wanted, n), np.full(self.n_outputs, total)
-        self.active = np.arange(n) if start is None else self._violated(self.wanted - start)
+        self.wanted, self.total = np.full(n, wanted), np.full(self.n_outputs, total)
+        self.edge = EDGE * np.abs(self.wanted)
+        self.active = np.arange(n) if start is None else self._beyond_edge(self.wanted - start)
         if len(self.active) == 0:
             self.active = np.arange(n)
         self.steps = 1
@@ -108,14 +109,19 @@ class SquaredHingeDescent(NewtonDescent):
     def squared_norm(self, alpha: np.ndarray) -> float:
         """Square of the norm of Phi' alpha."""
 
-    def _violated(self, slack: np.ndarray) -> np.ndarray:
-        return np.flatnonzero(slack > EDGE * np.abs(self.wanted))
+    def _beyond_edge(self, slack: np.ndarray) -> np.ndarray:
+        return (slack > self.edge).nonzero()[0]
+
+    def move(self, point: np.ndarray, slack: np.ndarray, *known: Any) -> None:
+        """Go to a point with these slacks, and see which constraints are violated there."""
+        super().move(point, slack, *known)
+        self.violated = self._beyond_edge(slack)
 
     @property
     def is_solved(self) -> bool:
         """Whether the violated constraints are those that the last full step was solved for."""
         is_full = self.steps == 1 or self.length == 1.0
-        return is_full and np.array_equal(self._violated(self.slack), self.active)
+        return is_full and np.array_equal(self.violated, self.active)
 
     def quadratic(self, point: np.ndarray) -> float:
         """Half the squared norm of v, and the price of the intercepts."""
@@ -130,7 +136,7 @@ class SquaredHingeDescent(NewtonDescent):
 
     def direction(self) -> tuple[np.ndarray, np.ndarray]:
         """Go to the minimum for the constraints that are violated now."""
-        self.active = self._violated(self.slack)
+        self.active = self.violated
         point = self.minimum()
         return point - self.point, self.wanted - self.scores(point) - self.slack
 
@@ -193,7 +199,11 @@ class ColumnDescent(SquaredHingeDescent):
             blocks = [rows.multiply(sign[:, None]) for sign in signs.T]
             self.columns = sparse.hstack([*blocks, signs], "csr")
         else:
-            self.columns = np.hstack([*(rows * sign[:, None] for sign in signs.T), signs])
+            width, n_outputs = rows.shape[1], signs.shape[1]
+            self.columns = np.empty((len(rows), n_outputs * (width + 1)))
+            for k, sign in enumerate(signs.T):
+                np.multiply(rows, sign[:, None], out=self.columns[:, k * width : (k + 1) * width])
+            self.columns[:, -n_outputs:] = signs
         super().__init__(signs, cost, **options)
 
     def minimum(self) -> np.ndarray:

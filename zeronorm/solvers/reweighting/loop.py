@@ -220,8 +220,8 @@ def reweight(
             result.is_stuck = True
             break
         old, result.coef, result.intercept = result.coef, solution.coef, solution.intercept
-        norm = np.linalg.norm(result.coef)
-        result.change = float(np.linalg.norm(result.coef - old) / norm) if norm > 0 else 0.0
+        square, step = float(result.coef @ result.coef), result.coef - old
+        result.change = float(np.sqrt(step @ step / square)) if square > 0 else 0.0
         objective, loss = _drop_and_record(problem, penalty, result, solution.loss), solution.loss
         if result.is_converged(tolerance) and (annealing is None or annealing.is_over):
             break

@@ -112,12 +112,12 @@ class HingeRidge:
         """Everything but the penalty, on all rows."""
         view = self.all_rows
         if solved is view and view.last is not None:
-            scores = view.last.scores
+            weights = view.last.coef
+            loss = view.last.objective - 0.5 * float(weights @ weights)
         else:
             padded = np.zeros(view.values.shape[1])
             padded[self.columns] = self.coef
-            scores = view.values @ padded + self.intercept
-        loss = view.hinge.value(scores)
+            loss = view.hinge.value(view.values @ padded + self.intercept)
         if self.quadratic is not None:
             loss += 0.5 * float(self.coef @ self.quadratic @ self.coef)
         return loss
