@@ -36,8 +36,8 @@ Seven hard sets (several classes, or 2 000 rows and more), six with a rare class
 `peers`; on none of them was anything in the library decided. Half of the rows, at most 1 000, train
 and at most 4 000 others test, drawn by class; features standardised by the training part. Two
 draws, of the hard sets and those with a rare class, which have more test rows, one. `SparseSVC`
-chooses everything itself, also with at most 4, 8, 16, 32 terms. All choose by 5 inner
-folds (`SparseSVC` draws them twice up to 500 rows): `SVC` of 25 pairs; an MLP with as many hidden
+chooses everything itself, also with at most 4, 8, 16, 32 terms. All choose by 5 inner folds
+(`SparseSVC` draws them twice up to 500 rows): `SVC` of 25 pairs; an MLP with as many hidden
 units (L-BFGS, at most 300 steps) of 24 settings, as many as `SparseSVC` has (6 penalties, 2
 activations, 2 draws); `HistGradientBoostingClassifier` of 4 (step, leaves; 100 trees a class);
 `LogisticRegression` of 6 penalties; a decision tree with as many leaves of 12. On the sets with a

@@ -19,8 +19,9 @@ from zeronorm import SparseSVC
 
 ABOUT = """
 Sets, outer folds, scaling and tuned SVC are those of `ssvc_table`. SparseSVC chooses everything
-inside the training part: the number of terms too ("auto"), which may be given a limit. Its rival with as many kernel evaluations is Nystroem with LinearSVC,
-C and gamma of 25 pairs by 5 inner folds; a component costs what a term costs.
+inside the training part: the number of terms too ("auto"), which may be given a limit. Its rival
+with as many kernel evaluations is Nystroem with LinearSVC, C and gamma of 25 pairs by 5 inner
+folds; a component costs what a term costs.
 
 One picture a set. Those of the seven sets have the methods of `ssvc_table`; those of the other sets
 are of `peers`, with fewer rows. The published points (grey) are of the papers' own splits and

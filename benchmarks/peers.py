@@ -40,7 +40,7 @@ of C, or what stands for it, and gamma; 5 values where there is one parameter). 
 choose by 3 inner folds (CE of 4 settings).
 
 "At equal numbers of terms" is SparseSVC, which was chosen for this beforehand, with at most as many
-terms as the peer; where it chooses its number, with at most the next smaller of 1, 2, 4, 8, 16, 32. A
+terms as the peer; where it chooses, with at most the next smaller number of 1, 2, 4, 8, 16, 32. A
 component of Nystroem costs what a term costs, and so does the one inner product of LinearSVC. A
 peer's standard error is that over its folds; "of the difference" is the stricter one of the paired
 differences, corrected for shared training rows (Nadeau & Bengio 2003), as are the p values; these
