@@ -13,11 +13,13 @@ from sklearn.datasets import make_blobs, make_moons
 from sklearn.utils import estimator_checks
 
 import zeronorm
+from tests.data import with_effort
 from zeronorm import SparseSVC
 from zeronorm.arrays import is_numpy, to_numpy
 from zeronorm.base import validation
 from zeronorm.exceptions import PoorFitWarning
-from zeronorm.learned import coordinates, holdout
+from zeronorm.learned import coordinates
+from zeronorm.learned.holdout import HoldoutEffort
 
 SMALL = {"n_terms": 3, "C": 1.0, "gamma": "scale", "max_iter": 10, "n_init": 1, "random_state": 0}
 
@@ -75,14 +77,12 @@ def test_everything_follows_x(asarray):
 def test_many_rows_are_learned_by_batches_of_any_library(asarray, monkeypatch, kept):
     """The choice by rows held out; few steps, so that rounding has no time to grow."""
     monkeypatch.setattr(coordinates, "KEPT", kept)
-    monkeypatch.setattr(holdout, "MANY_ROWS", 200)
-    monkeypatch.setattr(holdout, "ROUNDS", ((5, 2), (5, 2)))
-    monkeypatch.setattr(holdout, "SIZE_STEPS", 5)
-    monkeypatch.setattr(holdout, "FIRST_TERMS", 8)
+    effort = HoldoutEffort(many_rows=200, rounds=((5, 2), (5, 2)), size_steps=5, first_terms=8)
     X, y = make_blobs(400, 3, centers=8, cluster_std=2.0, random_state=0)
     X, y = X.astype(np.float32), y % 2
     given = {**SMALL, "n_terms": 12, "C": [0.1, 1.0], "max_iter": 2}
-    expected, found = SparseSVC(**given).fit(X, y), SparseSVC(**given).fit(asarray(X), asarray(y))
+    expected, found = (with_effort(SparseSVC(**given), holdout=effort) for _ in range(2))
+    expected.fit(X, y), found.fit(asarray(X), asarray(y))
     assert expected.n_iter_ == found.n_iter_ == 12
     values = to_numpy(found.decision_function(asarray(X)))
     np.testing.assert_allclose(values, expected.decision_function(X), atol=1e-3)
