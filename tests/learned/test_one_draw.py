@@ -1,5 +1,7 @@
 """The choice where rows are very many: one draw is learned from, others are tested on."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_regression
@@ -11,7 +13,7 @@ from zeronorm.base.checked import CheckedExpansion
 from zeronorm.base.guard import guessing_message
 from zeronorm.base.training_set import TrainingRows
 from zeronorm.kernels import Kernel
-from zeronorm.learned import choice, coordinates, holdout
+from zeronorm.learned import choice, holdout
 from zeronorm.learned.coordinates import Units
 from zeronorm.learned.criteria import ERROR_WEIGHT, SLOPES
 from zeronorm.learned.holdout import HoldoutEffort
@@ -118,14 +120,13 @@ def test_few_terms_on_very_many_rows_descend_for_a_shorter_time(is_many, monkeyp
     assert last[0] == (4 if is_many else 8) and sum(last) <= (6 if is_many else 12)
 
 
-def test_many_rows_are_put_into_units_block_by_block(monkeypatch):
+def test_many_rows_are_put_into_units_block_by_block():
     X = np.random.RandomState(0).normal(3.0, 2.0, size=(500, 3))
     for data in (X, np.asfortranarray(X), X.astype(np.float32)):
         rows = training_rows(data, (X[:, 0] > 3).astype(int))
-        whole = Units.of(rows).rows(rows, slice(None), np.float32)
-        monkeypatch.setattr(coordinates, "BLOCK", 100)
-        blocks = Units.of(rows).rows(rows, slice(None), np.float32)
-        monkeypatch.undo()
+        units = Units.of(rows)
+        whole = units.rows(rows, slice(None), np.float32)
+        blocks = replace(units, block=100).rows(rows, slice(None), np.float32)
         np.testing.assert_array_equal(blocks.X, whole.X)
         assert blocks.X.dtype == np.float32 and blocks.X.strides == whole.X.strides
 

@@ -30,7 +30,7 @@ from zeronorm.base.sampling import StratifiedDraw, other_rows, stratified_rows
 from zeronorm.base.training_set import TrainingRows
 from zeronorm.exceptions import LongFitWarning, warn
 from zeronorm.learned.constraints import move_to_rows
-from zeronorm.learned.coordinates import SomeRows, Units, batch_source
+from zeronorm.learned.coordinates import KEPT, SomeRows, Units, batch_source
 from zeronorm.learned.criteria import CLASSES, Criterion
 from zeronorm.learned.descent import grown
 from zeronorm.learned.features import keep_features, spread_of, zero_widths
@@ -47,8 +47,8 @@ from zeronorm.learned.stochastic import BATCH, LARGE_BATCH, BatchProblem, Cycle,
 #: Rows held out: a share of all, and at most so many; in so many parts, for standard errors.
 HELD_SHARE, HELD_ROWS, PARTS = 0.1, 5_000, 5
 
-#: Rows on which vectors are chosen and coefficients begin.
-START_ROWS = 2_000
+#: Rows on which vectors are chosen and coefficients begin, and where features are found needless.
+START_ROWS, FEATURE_ROWS = 2_000, 4_000
 
 #: Twice as many terms must lower the loss by this share; and by the other to be more than so many:
 #: thousands are slow to learn and to serve. Less than the doubling before they hardly ever do.
@@ -59,9 +59,6 @@ BATCH_STEPS, ENOUGH = 6, 0.002
 
 #: Of models with so many terms or fewer, on very many rows, a part of these steps and batches.
 FEW_TERMS, PART = 64, 2
-
-#: Rows on which it is decided which features are not needed.
-FEATURE_ROWS = 4_000
 
 
 @dataclass(frozen=True)
@@ -83,6 +80,9 @@ class HoldoutEffort:
     #: rows are very many, on which they are shorter.
     last_steps: int = 400
     very_many_rows: int = DrawSizes.very_many_rows
+
+    #: Numbers in the rows up to which these are put into their units once.
+    kept: int = KEPT
 
     def needs_batches(self, training: TrainingRows, size: int) -> bool:
         """Whether models of this size are learned by batches."""
@@ -145,7 +145,7 @@ class HoldoutSearch:
         n_rows = len(training.codes)
         count = min(HELD_ROWS, int(HELD_SHARE * n_rows))
         held = stratified_rows(training.codes, count, random, least=1)
-        source = batch_source(training, units, dtype)
+        source = batch_source(training, units, dtype, effort.kept)
         self.train = other_rows(n_rows, held)
         self.source = SomeRows(source, self.train)
         self.draw = StratifiedDraw(training.codes[self.train], random)
