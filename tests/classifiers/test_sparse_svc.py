@@ -190,16 +190,18 @@ def test_several_classes_share_the_vectors():
     assert model.score(X, names) > 0.94
 
 
-def test_sparse_rows_give_the_same_model(monkeypatch):
+def test_sparse_rows_give_the_same_model():
     X, y = moons()
     X = np.where(np.abs(X) < 0.2, 0.0, X)
     dense = SparseSVC(**QUICK).fit(X, y)
     compact = SparseSVC(**QUICK).fit(sparse.csr_matrix(X), y)
     np.testing.assert_allclose(compact.support_vectors_, dense.support_vectors_, rtol=1e-6)
     # Too many to be turned into plain arrays: the kernels then see sparse rows.
-    monkeypatch.setattr("zeronorm.base.training_set.DENSE_ENTRIES", 10)
-    stays = SparseSVC(2, C=1.0, gamma=1.0, n_init=1, random_state=0).fit(sparse.csr_matrix(X), y)
-    plain = SparseSVC(2, C=1.0, gamma=1.0, n_init=1, random_state=0).fit(X, y)
+    stays, plain = (
+        SparseSVC(2, C=1.0, gamma=1.0, n_init=1, random_state=0) for _ in ("sparse", "plain")
+    )
+    stays._dense_entries = 10
+    stays.fit(sparse.csr_matrix(X), y), plain.fit(X, y)
     np.testing.assert_allclose(stays.decision_function(X), plain.decision_function(X), atol=1e-3)
 
 
