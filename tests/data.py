@@ -10,7 +10,9 @@ from sklearn.datasets import (
 )
 from sklearn.preprocessing import StandardScaler
 
-from zeronorm.learned import path
+from zeronorm.learned.choice import Effort
+from zeronorm.learned.machine import LearnedMachine
+from zeronorm.learned.path import PathEffort
 
 
 def moons(n=100, noise=0.25, seed=0):
@@ -85,6 +87,11 @@ def own_class_factors(y, classes):
 
 def few_sizes(patch, stages):
     """Let SparseSVC and SparseSVR choose from these sizes only, after a few steps with each."""
-    patch.setattr(path, "STAGES", stages)
-    for steps in ("STEPS", "FEW_STEPS", "LINEAR_STEPS"):
-        patch.setattr(path, steps, 5)
+    short = PathEffort(stages, steps=5, few_steps=5, linear_steps=5)
+    patch.setattr(LearnedMachine, "_effort", Effort(path=short))
+
+
+def with_effort(model, **parts):
+    """SparseSVC or SparseSVR that makes its choice with other numbers of rows, sizes and steps."""
+    model._effort = Effort(**parts)
+    return model

@@ -29,7 +29,7 @@ from zeronorm.blocks import row_blocks
 from zeronorm.distances import LIMIT, Scaling
 from zeronorm.expansion import KernelExpansion
 
-#: Numbers of a block, half a GB: rows times terms, or times features where these are more.
+#: Numbers of a block of rows: half a GB.
 BLOCK = 2**26
 
 
@@ -42,10 +42,12 @@ class DeviceExpansion(KernelExpansion):
         The expansion, in NumPy.
     like : array
         An array of the library and the device to evaluate with.
+    block : int
+        Numbers of a block: rows times terms, or times features where these are more.
     """
 
-    def __init__(self, expansion: KernelExpansion, like: Any) -> None:
-        self.expansion = expansion
+    def __init__(self, expansion: KernelExpansion, like: Any, block: int = BLOCK) -> None:
+        self.expansion, self.block = expansion, block
         self.kernel, self.vote_classes = expansion.kernel, expansion.vote_classes
         parts = (expansion.vectors, expansion.coef, expansion.intercept)
         self.vectors, self.coef, self.intercept = (as_on(part.copy(), like) for part in parts)
@@ -53,7 +55,7 @@ class DeviceExpansion(KernelExpansion):
         self._prepare()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"expansion": self.expansion, "like": self.intercept}
+        return {"expansion": self.expansion, "like": self.intercept, "block": self.block}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
@@ -132,7 +134,7 @@ class DeviceExpansion(KernelExpansion):
         self._vectors = as_on(np.ascontiguousarray(vectors), self.intercept)
 
     def _slices(self, X: Any) -> Any:
-        return row_blocks(X.shape[0], max(1, BLOCK // max(1, self.n_terms, X.shape[1])))
+        return row_blocks(X.shape[0], max(1, self.block // max(1, self.n_terms, X.shape[1])))
 
     def _none(self) -> Any:
         return zeros((0, self.n_outputs), self.intercept)

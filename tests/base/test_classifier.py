@@ -17,7 +17,12 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from tests.data import contradictory, iris, moons, noisy
 from zeronorm import ZeroNormSVC
-from zeronorm.base.candidates import AUTO_CANDIDATES, SparseKernelClassifier, first_equal
+from zeronorm.base.candidates import (
+    ALL_CANDIDATES,
+    AUTO_CANDIDATES,
+    SparseKernelClassifier,
+    first_equal,
+)
 from zeronorm.base.labels import class_weights, signed_targets
 from zeronorm.base.training_set import ChosenTerms
 from zeronorm.kernels import Kernel
@@ -375,9 +380,8 @@ def test_auto_never_forms_the_full_matrix(shapes):
     np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
 
 
-def test_all_candidates_of_very_many_rows_are_refused(monkeypatch):
-    monkeypatch.setattr("zeronorm.base.candidates.ALL_CANDIDATES", 50)
-    X, y = moons()
+def test_all_candidates_of_very_many_rows_are_refused():
+    X, y = moons(ALL_CANDIDATES + 1)
     with pytest.raises(ValueError, match="candidates='all' with .* rows asks for a kernel matrix"):
         ZeroNormSVC(candidates="all").fit(X, y)
 

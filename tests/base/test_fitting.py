@@ -45,9 +45,10 @@ def test_a_small_fit_has_one_thread(two_threads):
     assert threads() == {2}
 
 
-def test_a_large_fit_has_them_all(two_threads, monkeypatch):
-    monkeypatch.setattr(fitting, "FEW_NUMBERS", 10)
-    assert fit_and_look() == {2}
+def test_a_large_fit_has_them_all(two_threads):
+    X, _ = moons(40)
+    with fitting.fitting(ZeroNormSVC(), X, few_numbers=10):
+        assert threads() == {2}
 
 
 def test_they_are_put_back_after_an_error(two_threads):

@@ -5,9 +5,11 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from tests.data import with_effort
 from zeronorm import SparseSVC, SparseSVR, ZeroNormSVC
 from zeronorm.arrays import is_mapped
-from zeronorm.learned import coefficients, holdout
+from zeronorm.learned import coefficients
+from zeronorm.learned.holdout import HoldoutEffort
 
 
 def mapped(path, n, d):
@@ -42,10 +44,10 @@ def test_a_mapped_file_gives_the_regression_of_its_rows(tmp_path):
 
 def test_no_copy_is_made(tmp_path, monkeypatch):
     monkeypatch.setattr(coefficients, "BLOCK", 2**16)
-    monkeypatch.setattr(holdout, "SIZE_STEPS", 5)
     X = mapped(tmp_path, 100_000, 160)
     y = X[:, 0] > 0
     model = SparseSVC(8, C=0.01, random_state=0, max_iter=1, metric=False, linear=True)
+    with_effort(model, holdout=HoldoutEffort(size_steps=5))
     tracemalloc.start()
     try:
         model.fit(X, y)

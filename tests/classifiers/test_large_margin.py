@@ -11,13 +11,19 @@ from sklearn.svm import SVC
 
 from tests.data import contradictory, iris, moons, noisy
 from zeronorm import ReducedSVC, SparseLargeMarginClassifier, ZeroNormSVC
-from zeronorm.learned import learner as learned_vectors
+from zeronorm.learned.learner import LearnerSizes
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
 
 def learner(n_terms=4, **options):
     return SparseLargeMarginClassifier(n_terms, **{"random_state": 0, **options})
+
+
+def with_sizes(model, **sizes):
+    """Let fewer rows or vectors be many."""
+    model._sizes = LearnerSizes(**sizes)
+    return model
 
 
 def objective(model, X, y, cost, targets=None):
@@ -146,30 +152,28 @@ def test_given_starts():
             learner(size + 1, init=wrong).fit(X, y)
 
 
-def test_many_rows_are_learned_on_samples_that_grow(monkeypatch):
-    monkeypatch.setattr(learned_vectors, "SAMPLES", (40, 100))
+def test_many_rows_are_learned_on_samples_that_grow():
     X, y = moons(400)
-    model = learner(4, C=10.0, gamma=1.0).fit(X, y)
+    model = with_sizes(learner(4, C=10.0, gamma=1.0), samples=(40, 100)).fit(X, y)
     assert sorted(set(model.history_["rows"])) == [40, 100]
     assert (np.diff(model.history_["rows"]) >= 0).all()
     # The coefficients are those of all rows.
     assert model.objective_ == pytest.approx(objective(model, X, y, np.full(400, 10.0)), rel=1e-4)
-    all_rows = learner(4, C=10.0, gamma=1.0)
-    monkeypatch.setattr(learned_vectors, "SAMPLES", (2_000,))
-    assert all_rows.fit(X, y).objective_ < model.objective_ * 1.001
+    all_rows = learner(4, C=10.0, gamma=1.0).fit(X, y)
+    assert all_rows.objective_ < model.objective_ * 1.001
     assert set(all_rows.history_["rows"]) == {400}
     assert model.objective_ < 1.5 * all_rows.objective_
 
 
 @pytest.mark.parametrize("learn_gamma", [False, True, "metric"])
 @pytest.mark.parametrize("init", ["greedy", "kmeans"])
-def test_many_vectors_are_moved_by_batches(monkeypatch, learn_gamma, init):
+def test_many_vectors_are_moved_by_batches(learn_gamma, init):
     X, y = moons(400)
     given = {"C": 10.0, "gamma": 4.0, "learn_gamma": learn_gamma, "init": init, "max_iter": 20}
     few_at_once = learner(12, **given).fit(X, y)
-    monkeypatch.setattr(learned_vectors, "MANY_TERMS", 12)
-    monkeypatch.setattr(learned_vectors, "SOME_ROWS", 200)
-    model, again = (learner(12, **given).fit(X, y) for _ in range(2))
+    few_are_many = {"many_terms": 12, "some_rows": 200}
+    models = (with_sizes(learner(12, **given), **few_are_many) for _ in range(2))
+    model, again = (one.fit(X, y) for one in models)
     np.testing.assert_array_equal(model.support_vectors_, again.support_vectors_)
     assert model.history_["rows"].tolist() == [400]
     assert model.n_iter_ == 24 * 20

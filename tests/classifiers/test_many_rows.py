@@ -7,21 +7,25 @@ from sklearn.base import clone
 from tests.data import moons
 from tests.independent import own_objective
 from zeronorm import CrossEntropySVC, LinearProgrammingSVC, OneNormSVC
-from zeronorm.classifiers import cross_entropy
 from zeronorm.datasets import make_waveform
 from zeronorm.solvers.cross_entropy import search as subset_search
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
 
+class SmallBlocks(CrossEntropySVC):
+    """To whom 100 rows are a block."""
+
+    _block_rows = 100
+
+
 @pytest.mark.parametrize(
     ("candidates", "signs"), [("auto", "label"), ("auto", "free"), (50, "label")]
 )
-def test_blocks(candidates, signs, monkeypatch):
+def test_blocks(candidates, signs):
     """Rows beyond the size of a block: candidates from blocks, sets judged on a sample."""
-    monkeypatch.setattr(cross_entropy, "BLOCK_ROWS", 100)
     X, y = moons(400)
-    search = CrossEntropySVC(C=0.3, gamma=2.0, signs=signs, candidates=candidates, random_state=0)
+    search = SmallBlocks(C=0.3, gamma=2.0, signs=signs, candidates=candidates, random_state=0)
     model = clone(search).fit(X, y)
     assert 0 < model.n_terms_ <= model.n_candidates_ <= 100
     own = own_objective(model, X, y, np.full(400, 0.3), {"kernel": "rbf", "gamma": 2.0})
@@ -44,8 +48,7 @@ def test_a_search_misled_by_its_sample_falls_back_to_the_start(monkeypatch):
     monkeypatch.setattr(subset_search, "minimise", misled)
     # On all rows the search has the last word; on a sample the start is a rival.
     assert clone(search).fit(X, y).n_terms_ == 0
-    monkeypatch.setattr(cross_entropy, "BLOCK_ROWS", 75)
-    model = clone(search).fit(X, y)
+    model = SmallBlocks(**search.get_params()).fit(X, y)
     assert 0 < model.n_terms_ <= model.n_candidates_
     assert model.objective_ < 2 * np.bincount(y).min()
 

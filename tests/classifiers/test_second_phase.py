@@ -22,7 +22,6 @@ from zeronorm import (
     OneNormSVC,
     ZeroNormSVC,
 )
-from zeronorm.classifiers import cross_entropy
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -144,31 +143,33 @@ def test_several_classes(shape):
 def test_more_vectors_than_are_searched_directly(given):
     X, y = noisy(240)
     given = clone(given).fit(X, y)
-    assert len(given.support_) > cross_entropy.DIRECT
+    assert len(given.support_) > CrossEntropySVC._direct
     model = search(given).fit(X, y)
     assert model.n_candidates_ < len(given.support_)
     assert_thinned_out(model, given, X, y)
 
 
-def test_many_vectors_are_kept_where_the_thinned_ones_are_worse(monkeypatch):
+def test_many_vectors_are_kept_where_the_thinned_ones_are_worse():
     """The one-norm machine may drop what the given coefficients need."""
-    monkeypatch.setattr(cross_entropy, "DIRECT", 3)
     X, y = moons(60)
     kept = []
     for C in (0.02, 0.1, 0.5):
         given = ZeroNormSVC(C=100.0, gamma=0.5).fit(X, y)
         assert given.n_terms_ > 3
-        model = search(given, C=C).fit(X, y)
+        model = search(given, C=C)
+        model._direct = 3
+        model.fit(X, y)
         assert_thinned_out(model, given, X, y)
         kept.append(model.n_terms_ > model.n_candidates_)
     assert any(kept)
 
 
-def test_blocks_of_rows(monkeypatch):
-    monkeypatch.setattr(cross_entropy, "BLOCK_ROWS", 60)
+def test_blocks_of_rows():
     X, y = moons(120)
     given = SVC(gamma=0.5).fit(X[::2], y[::2])
-    model = search(given).fit(X, y)
+    model = search(given)
+    model._block_rows = 60
+    model.fit(X, y)
     assert_thinned_out(model, given, X, y)
 
 

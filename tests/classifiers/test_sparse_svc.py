@@ -18,14 +18,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 import zeronorm
-from tests.data import spirals
+from tests.data import spirals, with_effort
 from zeronorm import SparseLargeMarginClassifier, SparseSVC, SparsityPathDisplay
 from zeronorm.kernels import Kernel
-from zeronorm.learned import choice, folds, machine, settings
-from zeronorm.learned.folds import make_folds
+from zeronorm.learned import choice, machine
+from zeronorm.learned.folds import FoldSizes, make_folds
 from zeronorm.learned.path import Path
 from zeronorm.learned.results import Results
-from zeronorm.learned.settings import Setting
+from zeronorm.learned.settings import C_VALUES, Setting
 from zeronorm.solvers.gram import whitened
 
 #: Few values to choose from, so that a test takes no time.
@@ -190,16 +190,18 @@ def test_several_classes_share_the_vectors():
     assert model.score(X, names) > 0.94
 
 
-def test_sparse_rows_give_the_same_model(monkeypatch):
+def test_sparse_rows_give_the_same_model():
     X, y = moons()
     X = np.where(np.abs(X) < 0.2, 0.0, X)
     dense = SparseSVC(**QUICK).fit(X, y)
     compact = SparseSVC(**QUICK).fit(sparse.csr_matrix(X), y)
     np.testing.assert_allclose(compact.support_vectors_, dense.support_vectors_, rtol=1e-6)
     # Too many to be turned into plain arrays: the kernels then see sparse rows.
-    monkeypatch.setattr("zeronorm.base.training_set.DENSE_ENTRIES", 10)
-    stays = SparseSVC(2, C=1.0, gamma=1.0, n_init=1, random_state=0).fit(sparse.csr_matrix(X), y)
-    plain = SparseSVC(2, C=1.0, gamma=1.0, n_init=1, random_state=0).fit(X, y)
+    stays, plain = (
+        SparseSVC(2, C=1.0, gamma=1.0, n_init=1, random_state=0) for _ in ("sparse", "plain")
+    )
+    stays._dense_entries = 10
+    stays.fit(sparse.csr_matrix(X), y), plain.fit(X, y)
     np.testing.assert_allclose(stays.decision_function(X), plain.decision_function(X), atol=1e-3)
 
 
@@ -219,6 +221,7 @@ def test_probabilities_by_calibration():
 
 
 def test_many_rows_are_chosen_on_a_draw(monkeypatch):
+    sizes = FoldSizes(few_rows=100, shared_rows=150, other_rows=60)
     seen = []
 
     def spy(*arguments):
@@ -226,18 +229,17 @@ def test_many_rows_are_chosen_on_a_draw(monkeypatch):
         seen.append((made.train.shape, made.cost.sum(), len(made.others.codes)))
         return made
 
-    monkeypatch.setattr(folds, "FEW_ROWS", 100)
-    monkeypatch.setattr(folds, "SHARED_ROWS", 150)
-    monkeypatch.setattr(folds, "OTHER_ROWS", 60)
     monkeypatch.setattr(choice, "make_folds", spy)
-    monkeypatch.setattr(settings, "MANY_ROWS", 100)
     X, y = moons(400)
-    given = SparseSVC(**QUICK).fit(X, y)
+    given = with_effort(SparseSVC(**QUICK), folds=sizes).fit(X, y)
     assert given.C_ in QUICK["C"]
     # The drawn rows stand for all of them, so that C means the same in the final fit.
     assert seen == [((3, 150), pytest.approx(400), 60)]
-    own = SparseSVC(**QUICK | {"C": "cv"}).fit(X, y)
-    assert own.C_ in np.array(settings.C_VALUES) * 100 / 400
+
+
+def test_costs_of_many_rows_weigh_as_much_as_those_of_a_few():
+    model = SparseSVC(1, **QUICK | {"C": "cv", "max_iter": 2}).fit(*moons(8_000))
+    assert model.C_ in np.array(C_VALUES) * 2_000 / 8_000
 
 
 def test_folds_of_few_rows_are_drawn_twice(monkeypatch):

@@ -13,11 +13,12 @@ from sklearn.datasets import make_blobs, make_moons
 from sklearn.utils import estimator_checks
 
 import zeronorm
+from tests.data import with_effort
 from zeronorm import SparseSVC
 from zeronorm.arrays import is_numpy, to_numpy
-from zeronorm.base import validation
 from zeronorm.exceptions import PoorFitWarning
-from zeronorm.learned import coordinates, holdout
+from zeronorm.learned.coordinates import KEPT
+from zeronorm.learned.holdout import HoldoutEffort
 
 SMALL = {"n_terms": 3, "C": 1.0, "gamma": "scale", "max_iter": 10, "n_init": 1, "random_state": 0}
 
@@ -71,18 +72,16 @@ def test_everything_follows_x(asarray):
     assert isinstance(model.score(X_other, asarray(y)), float)
 
 
-@pytest.mark.parametrize("kept", [coordinates.KEPT, 0], ids=["kept", "made in blocks"])
-def test_many_rows_are_learned_by_batches_of_any_library(asarray, monkeypatch, kept):
+@pytest.mark.parametrize("kept", [KEPT, 0], ids=["kept", "made in blocks"])
+def test_many_rows_are_learned_by_batches_of_any_library(asarray, kept):
     """The choice by rows held out; few steps, so that rounding has no time to grow."""
-    monkeypatch.setattr(coordinates, "KEPT", kept)
-    monkeypatch.setattr(holdout, "MANY_ROWS", 200)
-    monkeypatch.setattr(holdout, "ROUNDS", ((5, 2), (5, 2)))
-    monkeypatch.setattr(holdout, "SIZE_STEPS", 5)
-    monkeypatch.setattr(holdout, "FIRST_TERMS", 8)
+    rounds = ((5, 2), (5, 2))
+    effort = HoldoutEffort(many_rows=200, rounds=rounds, size_steps=5, first_terms=8, kept=kept)
     X, y = make_blobs(400, 3, centers=8, cluster_std=2.0, random_state=0)
     X, y = X.astype(np.float32), y % 2
     given = {**SMALL, "n_terms": 12, "C": [0.1, 1.0], "max_iter": 2}
-    expected, found = SparseSVC(**given).fit(X, y), SparseSVC(**given).fit(asarray(X), asarray(y))
+    expected, found = (with_effort(SparseSVC(**given), holdout=effort) for _ in range(2))
+    expected.fit(X, y), found.fit(asarray(X), asarray(y))
     assert expected.n_iter_ == found.n_iter_ == 12
     values = to_numpy(found.decision_function(asarray(X)))
     np.testing.assert_allclose(values, expected.decision_function(X), atol=1e-3)
@@ -156,7 +155,7 @@ def test_device_brings_numpy_back():
     assert SparseSVC(**SMALL, device="cpu:0").fit(rows, y).n_terms_ == 3
 
 
-def test_many_sparse_rows_and_unknown_devices_are_sentences(monkeypatch):
+def test_many_sparse_rows_and_unknown_devices_are_sentences():
     X, y = moons()
     with pytest.raises(ValueError, match="device must be None or a name"):
         SparseSVC(**SMALL, device=0).fit(X, y)
@@ -164,9 +163,8 @@ def test_many_sparse_rows_and_unknown_devices_are_sentences(monkeypatch):
     pytest.importorskip("array_api_compat")
     with pytest.raises(ValueError, match="There is no device 'nonsense'"):
         SparseSVC(**SMALL, device="nonsense").fit(X, y)
-    monkeypatch.setattr(validation, "DENSE_ENTRIES", 10)
-    with pytest.raises(ValueError, match="takes sparse rows of at most 10 entries"):
-        SparseSVC(**SMALL, device="cpu:0").fit(sparse.csr_matrix(X), y)
+    with pytest.raises(ValueError, match="takes sparse rows of at most 4000000 entries"):
+        SparseSVC(**SMALL, device="cpu:0").fit(sparse.csr_matrix((60, 70_000)), y)
 
 
 def test_without_torch_the_device_says_what_to_install(monkeypatch):

@@ -123,10 +123,11 @@ def test_scores_that_cannot_come_back():
         model.inverse_transform(np.ones((4, 2)))
 
 
-def test_many_rows_saving_and_names(tmp_path, monkeypatch):
-    monkeypatch.setattr("zeronorm.decomposition.kernel_pca.ROWS", 100)
+def test_many_rows_saving_and_names(tmp_path):
     X = moons(400)
-    model = SparseKernelPCA(2, 10, gamma=1.0, random_state=0).fit(X)
+    model = SparseKernelPCA(2, 10, gamma=1.0, random_state=0)
+    model._most_rows = 100
+    model.fit(X)
     assert model.n_terms_ == 10 and model.transform(X).shape == (400, 2)
     assert model.get_feature_names_out().tolist() == ["sparsekernelpca0", "sparsekernelpca1"]
     zeronorm.save(model, tmp_path / "model.json")

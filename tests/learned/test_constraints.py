@@ -11,10 +11,9 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification, make_gaussian_quantiles
 from sklearn.svm import LinearSVC
 
-from tests.data import iris, moons, wine
+from tests.data import iris, moons, wine, with_effort
 from zeronorm import SparseSVC, SparseSVR, load, save
 from zeronorm.kernels import Kernel
-from zeronorm.learned import holdout
 from zeronorm.learned.coefficients import solve_coefficients
 from zeronorm.learned.constraints import (
     feature_ranges,
@@ -22,6 +21,7 @@ from zeronorm.learned.constraints import (
     with_vectors_on_rows,
 )
 from zeronorm.learned.descent import ScaledVariables, descend, grow
+from zeronorm.learned.holdout import HoldoutEffort
 from zeronorm.learned.joint import Form, JointModels, Parameters
 from zeronorm.learned.kernel_sets import Rows
 from zeronorm.learned.stochastic import Cycle, descend_in_cycles
@@ -83,14 +83,13 @@ def test_free_vectors_do_leave_the_range():
     assert is_inside(inside.support_vectors_, X)
 
 
-def test_by_batches(monkeypatch):
-    monkeypatch.setattr(holdout, "MANY_ROWS", 300)
-    monkeypatch.setattr(holdout, "SIZE_STEPS", 40)
-    monkeypatch.setattr(holdout, "ROUNDS", ((30, 2), (30, 1)))
+def test_by_batches():
+    short = HoldoutEffort(many_rows=300, rounds=((30, 2), (30, 1)), size_steps=40)
     X, y = make_gaussian_quantiles(n_samples=400, n_features=3, n_classes=2, random_state=0)
     found = {}
     for place in ("inside", "rows"):
-        model = SparseSVC(9, C=[0.1, 1.0], **QUICK, vectors=place).fit(X, y)
+        model = SparseSVC(9, C=[0.1, 1.0], **QUICK, vectors=place)
+        with_effort(model, holdout=short).fit(X, y)
         found[place] = model
         assert model.score(X, y) > 0.9
         assert model.calibration_ is not None

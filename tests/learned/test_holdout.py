@@ -12,7 +12,7 @@ from zeronorm.exceptions import LongFitWarning
 from zeronorm.kernels import Kernel
 from zeronorm.learned import holdout
 from zeronorm.learned.coordinates import Units
-from zeronorm.learned.holdout import HoldoutSearch, further_sizes
+from zeronorm.learned.holdout import HoldoutEffort, HoldoutSearch, further_sizes
 from zeronorm.learned.settings import Setting
 
 
@@ -52,11 +52,8 @@ def test_sizes_double_and_five_hundred_is_among_them():
     assert further_sizes(32, 63) == []
 
 
-@pytest.fixture
-def short(monkeypatch):
-    """Rounds of few steps."""
-    monkeypatch.setattr(holdout, "ROUNDS", ((20, 2), (20, 2)))
-    monkeypatch.setattr(holdout, "SIZE_STEPS", 40)
+#: Rounds of few steps.
+SHORT = HoldoutEffort(rounds=((20, 2), (20, 2)), size_steps=40)
 
 
 def search_of(X, y, clock, max_steps=100):
@@ -68,13 +65,12 @@ def search_of(X, y, clock, max_steps=100):
     settings = [Setting(C, kernel, 1, False) for C in (1.0, 10.0)]
     random = np.random.RandomState(0)
     units = Units.of(rows)
-    return HoldoutSearch(
-        rows, units, settings, random, np.float32, max_steps=max_steps, clock=clock
-    )
+    options = {"max_steps": max_steps, "effort": SHORT, "clock": clock}
+    return HoldoutSearch(rows, units, settings, random, np.float32, **options)
 
 
 @pytest.mark.parametrize(("tick", "is_long"), [(1.0, True), (0.01, False)])
-def test_a_long_search_is_announced(short, tick, is_long, recwarn):
+def test_a_long_search_is_announced(tick, is_long, recwarn):
     X, y = make_blobs(600, 5, centers=8, random_state=0)
     search = search_of(X, y, clock=count(0.0, tick).__next__)
     search.of_size(40, lambda *_: None)
@@ -89,7 +85,7 @@ def test_a_long_search_is_announced(short, tick, is_long, recwarn):
         assert f"40 terms on 600 rows will take about {minutes} minutes" in said[0]
 
 
-def test_only_what_is_certain_to_come_is_announced(short, recwarn):
+def test_only_what_is_certain_to_come_is_announced(recwarn):
     """480 steps of a twentieth of a second are no minute, whatever further sizes would take.
 
     The last descent is announced when its third cycle, of 1 600 steps, has begun; and once.
@@ -108,7 +104,7 @@ def test_only_what_is_certain_to_come_is_announced(short, recwarn):
 
 
 @pytest.mark.filterwarnings("ignore::zeronorm.exceptions.LongFitWarning")
-def test_a_fit_without_loss_does_not_grow(short):
+def test_a_fit_without_loss_does_not_grow():
     """Where nothing is left to gain, further sizes are not tried."""
     X, y = make_blobs(800, 5, centers=[[-5] * 5, [5] * 5], random_state=0)
     search = search_of(X, y, clock=count().__next__)
@@ -118,7 +114,7 @@ def test_a_fit_without_loss_does_not_grow(short):
 
 
 @pytest.mark.parametrize(("shift", "steps"), [(10.0, [400]), (0.0, [400, 800, 1_600, 3_200])])
-def test_the_last_descent_ends_when_it_no_longer_helps(short, monkeypatch, shift, steps):
+def test_the_last_descent_ends_when_it_no_longer_helps(monkeypatch, shift, steps):
     X, y = make_blobs(600, 5, centers=8, cluster_std=3.0, random_state=0)
     search = search_of(X, y, clock=count().__next__, max_steps=6_000)
     search.of_size(8, lambda *_: None)

@@ -1,33 +1,32 @@
 """The choice where rows are very many: one draw is learned from, others are tested on."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_regression
 from sklearn.model_selection import KFold
 
-from tests.data import moons
+from tests.data import moons, with_effort
 from zeronorm import SparseSVC, SparseSVR
-from zeronorm.base import checked
+from zeronorm.base.checked import CheckedExpansion
+from zeronorm.base.guard import guessing_message
 from zeronorm.base.training_set import TrainingRows
-from zeronorm.exceptions import PoorFitWarning
 from zeronorm.kernels import Kernel
-from zeronorm.learned import choice, coordinates, holdout, one_draw
+from zeronorm.learned import choice, holdout
 from zeronorm.learned.coordinates import Units
 from zeronorm.learned.criteria import ERROR_WEIGHT, SLOPES
+from zeronorm.learned.holdout import HoldoutEffort
 from zeronorm.learned.joint import Form, JointModels
-from zeronorm.learned.one_draw import OneDraw, draw_once
+from zeronorm.learned.one_draw import DrawSizes, OneDraw, draw_once
 from zeronorm.learned.stochastic import Cycle
 
 QUICK = {"C": (1.0, 10.0), "metric": False, "n_init": 1, "max_iter": 40, "random_state": 0}
 
 
-@pytest.fixture
-def few_are_many(monkeypatch):
-    """Let 300 rows be very many."""
-    for module in (choice, holdout):
-        monkeypatch.setattr(module, "VERY_MANY_ROWS", 300)
-    monkeypatch.setattr(one_draw, "DRAWN_ROWS", 120)
-    monkeypatch.setattr(one_draw, "TEST_ROWS", 150)
+#: 300 rows are very many.
+SIZES = DrawSizes(very_many_rows=300, drawn_rows=120, test_rows=150)
+FEW_ARE_MANY = {"draw": SIZES, "holdout": HoldoutEffort(very_many_rows=300)}
 
 
 def training_rows(X, y):
@@ -36,10 +35,10 @@ def training_rows(X, y):
     return TrainingRows(np.arange(len(X)), X, y, targets, np.ones(len(X)), kernel)
 
 
-def test_no_row_is_learned_from_and_tested_on(few_are_many):
+def test_no_row_is_learned_from_and_tested_on():
     X, y = moons(400)
     rows = training_rows(X, y)
-    made = draw_once(rows, Units.of(rows), 4, np.random.RandomState(0), np.float64)
+    made = draw_once(rows, Units.of(rows), 4, np.random.RandomState(0), np.float64, sizes=SIZES)
     learned, tested = made.shared.rows.X, made.others.rows.X
     assert (len(learned), len(tested)) == (120, 150)
     assert len(np.unique(np.vstack([learned, tested]), axis=0)) == 270
@@ -51,10 +50,10 @@ def test_no_row_is_learned_from_and_tested_on(few_are_many):
     assert made.cost.sum() == pytest.approx(np.sqrt(120 * 400))
 
 
-def test_errors_and_losses_of_the_sets(few_are_many):
+def test_errors_and_losses_of_the_sets():
     X, y = moons(400)
     rows = training_rows(X, y)
-    made = draw_once(rows, Units.of(rows), 3, np.random.RandomState(0), np.float64)
+    made = draw_once(rows, Units.of(rows), 3, np.random.RandomState(0), np.float64, sizes=SIZES)
     form = Form(rows.kernel.with_gamma(1.0), linear=1.0)
     models = JointModels(made.shared.rows, form, made.costs([1.0, 2.0]), np.ones(2))
     models.parameters.linear[...] = np.random.RandomState(1).normal(size=(2, 2, 1))
@@ -75,11 +74,12 @@ def test_errors_and_losses_of_the_sets(few_are_many):
 
 
 @pytest.mark.parametrize("given", [{}, {"scoring": "balanced_accuracy"}, {"n_terms": 3}], ids=str)
-def test_a_choice_by_one_draw(few_are_many, given, monkeypatch):
+def test_a_choice_by_one_draw(given, monkeypatch):
     made = []
     monkeypatch.setattr(choice, "draw_once", lambda *all: made.append(draw_once(*all)) or made[-1])
     X, y = moons(1_000)
-    model, again = (SparseSVC(cv=3, **QUICK | given).fit(X[:500], y[:500]) for _ in range(2))
+    models = [with_effort(SparseSVC(cv=3, **QUICK | given), **FEW_ARE_MANY) for _ in range(2)]
+    model, again = (one.fit(X[:500], y[:500]) for one in models)
     assert len(made) == 2 and all(isinstance(one, OneDraw) for one in made)
     np.testing.assert_array_equal(model.support_vectors_, again.support_vectors_)
     assert model.score(X[500:], y[500:]) > 0.85
@@ -87,17 +87,18 @@ def test_a_choice_by_one_draw(few_are_many, given, monkeypatch):
     assert np.mean((chance - y[500:]) ** 2) < 0.12
 
 
-def test_given_splits_are_kept_to(few_are_many, monkeypatch):
+def test_given_splits_are_kept_to(monkeypatch):
     monkeypatch.delattr(choice, "draw_once")
     X, y = moons(300)
     with pytest.raises(NameError, match="draw_once"):
-        SparseSVC(2, cv=2, **QUICK).fit(X, y)
-    SparseSVC(2, cv=KFold(2), **QUICK).fit(X, y)
+        with_effort(SparseSVC(2, cv=2, **QUICK), **FEW_ARE_MANY).fit(X, y)
+    with_effort(SparseSVC(2, cv=KFold(2), **QUICK), **FEW_ARE_MANY).fit(X, y)
 
 
-def test_a_regression_by_one_draw(few_are_many):
+def test_a_regression_by_one_draw():
     X, y = make_regression(400, 4, noise=5.0, random_state=0)
-    model = SparseSVR(C=(1.0, 10.0), metric=False, max_iter=20, random_state=0).fit(X, y)
+    model = SparseSVR(C=(1.0, 10.0), metric=False, max_iter=20, random_state=0)
+    with_effort(model, **FEW_ARE_MANY).fit(X, y)
     assert model.score(X, y) > 0.95
 
 
@@ -109,38 +110,42 @@ def test_few_terms_on_very_many_rows_descend_for_a_shorter_time(is_many, monkeyp
         taken.append((steps, batch))
         return Cycle(steps, batch)
 
-    monkeypatch.setattr(holdout, "MANY_ROWS", 300)
-    monkeypatch.setattr(holdout, "VERY_MANY_ROWS", 300 if is_many else 10_000)
-    monkeypatch.setattr(holdout, "LAST_STEPS", 8)
+    very_many = 300 if is_many else 10_000
+    effort = HoldoutEffort(many_rows=300, very_many_rows=very_many, last_steps=8)
     monkeypatch.setattr(holdout, "Cycle", spy)
     X, y = moons(400)
-    SparseSVC(8, C=1.0, gamma=1.0, max_iter=2, random_state=0).fit(X, y)
+    model = SparseSVC(8, C=1.0, gamma=1.0, max_iter=2, random_state=0)
+    with_effort(model, holdout=effort).fit(X, y)
     last = [steps for steps, batch in taken if batch == (2_000 if is_many else 4_000)]
     assert last[0] == (4 if is_many else 8) and sum(last) <= (6 if is_many else 12)
 
 
-def test_many_rows_are_put_into_units_block_by_block(monkeypatch):
+def test_many_rows_are_put_into_units_block_by_block():
     X = np.random.RandomState(0).normal(3.0, 2.0, size=(500, 3))
     for data in (X, np.asfortranarray(X), X.astype(np.float32)):
         rows = training_rows(data, (X[:, 0] > 3).astype(int))
-        whole = Units.of(rows).rows(rows, slice(None), np.float32)
-        monkeypatch.setattr(coordinates, "BLOCK", 100)
-        blocks = Units.of(rows).rows(rows, slice(None), np.float32)
-        monkeypatch.undo()
+        units = Units.of(rows)
+        whole = units.rows(rows, slice(None), np.float32)
+        blocks = replace(units, block=100).rows(rows, slice(None), np.float32)
         np.testing.assert_array_equal(blocks.X, whole.X)
         assert blocks.X.dtype == np.float32 and blocks.X.strides == whole.X.strides
 
 
-def test_the_guard_judges_a_model_of_many_rows_by_its_training_rows(few_are_many, monkeypatch):
+def test_the_guard_judges_a_model_of_many_rows_by_its_training_rows():
     """It is not learned again; and what guesses is still found out."""
 
-    def again(*arguments):
+    def again(training):
         raise AssertionError("learned again")
 
-    monkeypatch.setattr(checked, "MANY_ROWS", 300)
-    monkeypatch.setattr(checked.CheckedExpansion, "learned_again", again)
+    def doubt(model, X, y):
+        """What the guard says, to whom 300 rows are many."""
+        training = with_effort(model, **FEW_ARE_MANY)._training_rows(X, y, None)
+        learned = model._learn(training)
+        fitted = CheckedExpansion(training, learned, again, many_rows=300)
+        return learned.doubt or guessing_message("SparseSVC", fitted, training.classes)
+
     X, y = moons(500)
     flipped = np.random.RandomState(0).rand(500) < 0.4  # more than half as wrong as guessing
-    SparseSVC(**QUICK).fit(X, np.where(flipped, 1 - y, y))
-    with pytest.warns(PoorFitWarning, match="has learned little"):
-        SparseSVC(1, C=(1e-6, 1e-5), gamma=1e7, linear=False, random_state=0).fit(X, y)
+    assert doubt(SparseSVC(**QUICK), X, np.where(flipped, 1 - y, y)) is None
+    guessing = SparseSVC(1, C=(1e-6, 1e-5), gamma=1e7, linear=False, random_state=0)
+    assert "has learned little" in doubt(guessing, X, y)

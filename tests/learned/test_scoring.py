@@ -16,9 +16,9 @@ from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tests.data import moons
+from tests.data import moons, with_effort
 from zeronorm import SparseSVC, SparseSVR, ZeroNormSVC
-from zeronorm.learned import holdout
+from zeronorm.learned.holdout import HoldoutEffort
 from zeronorm.learned.scoring import rows_of
 from zeronorm.model_selection import sparse_search
 
@@ -98,12 +98,12 @@ def test_the_score_of_a_fold_is_that_of_a_model_of_its_rows():
     assert model.path_["score"][0] == pytest.approx(np.mean(scores), abs=0.01)
 
 
-def test_many_rows_are_scored_on_those_held_back(monkeypatch):
-    monkeypatch.setattr(holdout, "MANY_ROWS", 300)
+def test_many_rows_are_scored_on_those_held_back():
     X, y = make_gaussian_quantiles(n_samples=500, n_features=3, n_classes=3, random_state=0)
     spy = Spy(lambda model, X, y: -log_loss(y, model.predict_proba(X)))
     weight = np.random.RandomState(0).uniform(0.5, 1.0, len(y))
-    model = SparseSVC(9, **QUICK, scoring=spy).fit(X, y, weight)
+    model = with_effort(SparseSVC(9, **QUICK, scoring=spy), holdout=HoldoutEffort(many_rows=300))
+    model.fit(X, y, weight)
     assert model.path_["score"].shape == (1,)
     assert {len(rows) for rows, _, _ in spy.seen} == {10}  # a tenth of them, in five parts
     known = {tuple(row): one for row, one in zip(X, weight, strict=True)}

@@ -9,7 +9,6 @@ import zeronorm
 from tests.data import moons
 from tests.learned.test_prototypes import TASKS, by_differences, problem
 from zeronorm import SparseLargeMarginClassifier
-from zeronorm.base import training_set
 from zeronorm.kernels import Kernel
 from zeronorm.learned.prototypes import Prototypes
 from zeronorm.learned.widths import GAMMA_RANGE, further_variables, prior
@@ -161,12 +160,13 @@ def test_the_objective_is_without_the_prior():
     assert model.objective_ == pytest.approx(0.5 * norm + 3.0 * slack.sum(), rel=1e-6)
 
 
-def test_sparse_rows_are_dense_rows(monkeypatch):
-    monkeypatch.setattr(training_set, "DENSE_ENTRIES", 0)  # few enough to become plain arrays
+def test_sparse_rows_are_dense_rows():
     X, y = one_that_matters()
     X[np.abs(X) < 0.3] = 0.0
     dense = learner(max_iter=10, tol=1e-2).fit(X, y)
-    thin = learner(max_iter=10, tol=1e-2).fit(sparse.csr_matrix(X), y)
+    thin = learner(max_iter=10, tol=1e-2)
+    thin._dense_entries = 0  # few enough to become plain arrays
+    thin.fit(sparse.csr_matrix(X), y)
     np.testing.assert_allclose(thin.metric_, dense.metric_, rtol=1e-2)
 
 

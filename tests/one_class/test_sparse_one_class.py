@@ -66,7 +66,7 @@ def test_outliers_rank_as_with_the_whole_machine():
     assert areas[0] > areas[1] - 0.015
 
 
-def test_weights_sparse_rows_many_rows_and_saving(tmp_path, monkeypatch):
+def test_weights_sparse_rows_many_rows_and_saving(tmp_path):
     X = cloud(80)
     weight = np.ones(80)
     weight[::4] = 0.0
@@ -79,8 +79,9 @@ def test_weights_sparse_rows_many_rows_and_saving(tmp_path, monkeypatch):
     loaded = zeronorm.load(tmp_path / "model.json")
     np.testing.assert_allclose(loaded.score_samples(X), some.score_samples(X), rtol=1e-9)
     np.testing.assert_array_equal(loaded.predict(X), some.predict(X))
-    monkeypatch.setattr("zeronorm.one_class.sparse_one_class.ROWS", 100)
-    many = SparseOneClassSVM(0.2, 5, random_state=0).fit(cloud(1000))
+    many = SparseOneClassSVM(0.2, 5, random_state=0)
+    many._most_rows = 100
+    many.fit(cloud(1000))
     assert abs(np.mean(many.predict(cloud(1000)) < 0) - 0.2) < 0.02
 
 

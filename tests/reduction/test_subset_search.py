@@ -105,11 +105,11 @@ def test_units_of_the_target_do_not_matter():
     np.testing.assert_allclose(found[0], found[1], atol=1e-5)
 
 
-def test_several_targets_and_many_rows(monkeypatch):
-    monkeypatch.setattr("zeronorm.reduction.subset_search.BLOCK_ROWS", 100)
+def test_several_targets_and_many_rows():
     X, y = wave(120)
     model = ZeroNormSVR(C=30.0, epsilon=0.1).fit(X, np.column_stack([y, -5.0 * y]))
     small = SVRReducer(FrozenEstimator(model), method="cross_entropy", random_state=0)
+    small._block_rows = 100
     small.fit(X, np.column_stack([y, -5.0 * y]))
     spread = np.std(model.predict(X), axis=0)
     error = np.sqrt(np.mean((small.predict(X) - model.predict(X)) ** 2, axis=0))

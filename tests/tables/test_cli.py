@@ -67,10 +67,19 @@ def data(tmp_path):
     return write_data(tmp_path)
 
 
+def tune(monkeypatch, task, max_rows=None, **tuning):
+    """Let the tuned machine be tuned otherwise, and fitted on fewer rows."""
+    tuned, sparse = CONTENDERS[task]
+    tuned = replace(
+        tuned, tuning=replace(tuned.tuning, **tuning), max_rows=max_rows or tuned.max_rows
+    )
+    monkeypatch.setitem(CONTENDERS, task, (tuned, sparse))
+
+
 def narrow_searches(monkeypatch):
     """Let the searches have one candidate each, so that a test takes no time."""
-    monkeypatch.setattr(contenders, "SVC_C_VALUES", (1.0,))
-    monkeypatch.setattr(contenders, "GAMMA_FACTORS", (1.0,))
+    for task in CONTENDERS:
+        tune(monkeypatch, task, C_values=(1.0,), gamma_factors=(1.0,))
     monkeypatch.setattr(comparison, "PREDICTION_ROWS", 1_000)
     monkeypatch.setattr(SparseSVC, "_C_values", (1.0,))
     few_sizes(monkeypatch, ((0, 1, 2),))
@@ -180,10 +189,7 @@ class TestFit:
         assert "Column 'empty' is left out: it is empty." in err
 
     def test_a_large_file_is_tuned_on_a_draw(self, fit, data, monkeypatch):
-        monkeypatch.setattr(contenders, "TUNING_ROWS", 30)
-        monkeypatch.setattr(screen, "TUNING_ROWS", 30)
-        svc, sparse = CONTENDERS["classification"]
-        monkeypatch.setitem(CONTENDERS, "classification", (replace(svc, max_rows=40), sparse))
+        tune(monkeypatch, "classification", max_rows=40, rows=30)
         code, out, _ = fit(data)
         assert code == 0
         assert "Choices are made by fits on at most 30 rows." in " ".join(out.split())

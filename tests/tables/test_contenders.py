@@ -8,7 +8,7 @@ from sklearn.svm import SVC, SVR
 
 from zeronorm.tables import contenders
 from zeronorm.tables.columns import Column
-from zeronorm.tables.contenders import Plan, Rows, choose_svc, choose_svr
+from zeronorm.tables.contenders import SVC_TUNING, SVR_TUNING, Plan, Rows, choose_svc, choose_svr
 from zeronorm.tables.encoding import TableEncoder
 
 
@@ -44,9 +44,9 @@ def searched(rows, plan, machine, scoring, **grid):
 def test_svc(n_classes, metric, scoring):
     rows, plan = made_rows(n_classes), Plan(metric=metric, random_state=3)
     chosen = choose_svc(rows, plan)
-    gammas = contenders._gammas(rows)
+    gammas = contenders._gammas(rows, SVC_TUNING)
     assert len(gammas) == 4
-    expected = searched(rows, plan, SVC(), scoring, C=contenders.SVC_C_VALUES, gamma=gammas)
+    expected = searched(rows, plan, SVC(), scoring, C=SVC_TUNING.C_values, gamma=gammas)
     assert {name: getattr(chosen, name) for name in expected} == expected
     assert chosen.kernel == "rbf"
 
@@ -60,8 +60,8 @@ def test_svr():
         plan,
         SVR(tol=1e-3 * spread),
         "neg_mean_absolute_error",
-        C=[C * spread for C in contenders.SVC_C_VALUES],
-        epsilon=[epsilon * spread for epsilon in contenders.SVR_EPSILONS],
-        gamma=contenders._gammas(rows),
+        C=[C * spread for C in SVR_TUNING.C_values],
+        epsilon=[epsilon * spread for epsilon in SVR_TUNING.epsilons],
+        gamma=contenders._gammas(rows, SVR_TUNING),
     )
     assert {name: getattr(chosen, name) for name in expected} == expected

@@ -5,13 +5,12 @@ import io
 import json
 import subprocess
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.svm import SVR
 
-from tests.tables.test_cli import assert_one_sentence, narrow_searches, write_csv
+from tests.tables.test_cli import assert_one_sentence, narrow_searches, tune, write_csv
 from zeronorm import SparseSVR
 from zeronorm.tables import cli, contenders
 from zeronorm.tables.columns import Column
@@ -43,7 +42,7 @@ def made(tmp_path_factory):
     model, report, out = folder / "model.json", folder / "report.html", io.StringIO()
     with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as stop:
         narrow_searches(patch)
-        patch.setattr(contenders, "SVR_EPSILONS", (0.1,))
+        tune(patch, "regression", epsilons=(0.1,))
         patch.setattr(SparseSVR, "_C_values", (10.0,))
         patch.setattr("sys.stdout", out)
         options = ["--folds", "3", "--n-jobs", "1", "--terms", "6", "--metric", "mae"]
@@ -197,11 +196,7 @@ def test_options_of_classes(run, made, options, sentence):
 def test_many_rows_are_drawn_for_the_tuned_machine(run, made, monkeypatch):
     narrow_searches(monkeypatch)
     monkeypatch.setattr(SparseSVR, "_C_values", (10.0,))
-    monkeypatch.setattr(contenders, "SVR_TUNING_ROWS", 30)
-    monkeypatch.setattr("zeronorm.tables.screen.SVR_TUNING_ROWS", 30)
-    svr, sparse = contenders.CONTENDERS["regression"]
-    drawn = (replace(svr, max_rows=40), sparse)
-    monkeypatch.setitem(contenders.CONTENDERS, "regression", drawn)
+    tune(monkeypatch, "regression", max_rows=40, rows=30)
     options = ("--target", "price", "--folds", 3, "--n-jobs", 1, "--terms", 2)
     out = run("fit", made[0], *options)[1]
     assert line_of(out, "fitted on") == ["–", "40 of 90 rows", "90 rows"]

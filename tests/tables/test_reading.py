@@ -1,6 +1,7 @@
 """Reading CSV files, the encoder, and the model file."""
 
 import copy
+import io
 import json
 
 import numpy as np
@@ -12,13 +13,13 @@ from zeronorm import KernelExpansion
 from zeronorm.decisions import Classes
 from zeronorm.kernels import Kernel
 from zeronorm.model import Model
-from zeronorm.tables import records
 from zeronorm.tables.cells import BadCells, NumberForm
 from zeronorm.tables.columns import MISSING_CODE, UNKNOWN_CODE, Column, to_matrix
 from zeronorm.tables.dates import DatePart
 from zeronorm.tables.encoding import TableEncoder
 from zeronorm.tables.model import TableModel, check_output, save_text
 from zeronorm.tables.reading import MAX_LEVELS, infer_columns
+from zeronorm.tables.records import begin
 from zeronorm.tables.sources import read_table
 from zeronorm.tables.table import TableError
 from zeronorm.tables.target import read_target
@@ -75,16 +76,19 @@ class TestReading:
         with pytest.raises(TableError, match="more than one column called 'c399999'"):
             table_of(f"{header},c399999\n{row},1\n")
 
-    def test_lines_and_cells_without_end(self, table_of, monkeypatch):
+    def test_lines_and_cells_without_end(self, table_of):
         with pytest.raises(TableError, match="line 2: not a line of a CSV file .*field limit"):
             table_of("a,b\n1," + "x" * 200_000 + "\n")
         with pytest.raises(TableError, match="line 2: not a line of a CSV file .*field limit"):
             table_of('a,b\n1,"' + "many\nlines\n" * 20_000)
-        monkeypatch.setattr(records, "MAX_LINE", 100)
-        assert table_of("a,b\n1," + " " * 97 + "\n").n_rows == 1
+
+        def records_of(text):
+            return list(begin("data.csv", io.StringIO(text), None, max_line=100)[2])
+
+        assert len(records_of("a,b\n1," + " " * 97 + "\n")) == 1
         for text, line in [("\0" * 1000, 1), ("a,b\n1,2\n" + "1," * 51 + "\n", 3)]:
             with pytest.raises(TableError, match=f"line {line}: longer than 100 characters"):
-                table_of(text)
+                records_of(text)
 
     def test_a_device_is_not_read_to_the_end(self):
         with pytest.raises(TableError, match="/dev/zero, line 1: longer than"):

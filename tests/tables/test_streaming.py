@@ -300,13 +300,13 @@ class TestCommands:
         assert names[0] == names[1] == ["kind"]
         assert sorted(p.name for p in tmp_path.iterdir()) == ["a.csv", "b.csv", "data.csv"]
 
-    def test_columns_are_selected_by_a_draw_of_many_rows(self, run, data, monkeypatch):
-        monkeypatch.setattr(selecting, "MOST_ROWS", 200)
+    def test_columns_are_selected_by_a_draw_of_many_rows(self, run, data):
+        data.write_text(text_of(6_000))  # of nearly all the kind is "late", which says nothing
         for option in ("--stream", "--no-stream"):
             code, out, _ = run("select", data, *self.OPTIONS, "--json", "--features", 1, option)
             facts = json.loads(out)
-            assert code == 0 and facts["columns"] == ["kind"] and facts["rows"] == 399
-            assert facts["notes"][-1] == "Columns are selected by a draw of 200 of the 399 rows."
+            assert code == 0 and facts["columns"] == ["x"] and facts["rows"] == 5_999
+            assert facts["notes"][-1] == "Columns are selected by a draw of 5000 of the 5999 rows."
 
     def test_selection_is_streamed_if_memory_is_short(self, run, data, monkeypatch):
         monkeypatch.setattr(memory, "available_memory", lambda: 10_000)

@@ -81,6 +81,8 @@ class CheckedExpansion:
         What was learned from them.
     learn_again : callable
         Learns from other rows, with the same parameters.
+    many_rows : int
+        Fewest rows by which a model is judged that has learned from them.
     """
 
     def __init__(
@@ -88,9 +90,11 @@ class CheckedExpansion:
         training: TrainingRows,
         learned: Learned,
         learn_again: Callable[[TrainingRows], Learned],
+        *,
+        many_rows: int = MANY_ROWS,
     ) -> None:
         self.training, self.learned, self.learn_again = training, learned, learn_again
-        self.codes, self.weight = training.codes, training.cost
+        self.codes, self.weight, self.many_rows = training.codes, training.cost, many_rows
         self.n_terms, self.has_converged = learned.expansion.n_terms, learned.warning is None
         is_unproven = learned.expansion.linear is None and not learned.is_judged
         is_table = not training.kernel.is_precomputed
@@ -122,7 +126,7 @@ class CheckedExpansion:
         values, expansion = self.learned.held_out, self.learned.expansion
         n_numbers = expansion.vectors.size + expansion.coef.size
         n_numbers += 0 if expansion.linear is None else expansion.linear.size
-        has_many_rows = len(self.codes) >= max(MANY_ROWS, ROWS_PER_NUMBER * n_numbers)
+        has_many_rows = len(self.codes) >= max(self.many_rows, ROWS_PER_NUMBER * n_numbers)
         if self.learned.is_judged and has_many_rows:
             return self.predicted(indices)
         if values is None or np.isnan(values[indices]).any():

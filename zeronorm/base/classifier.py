@@ -75,7 +75,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         cost *= self._unit_cost()
         check_cost(cost)
         targets = signed_targets(codes, len(classes))
-        return TrainingRows(rows, data, codes, targets, cost, kernel, classes=classes)
+        parts = rows, data, codes, targets, cost, kernel
+        return TrainingRows(*parts, classes=classes, dense_entries=self._dense_entries)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Evaluate the decision function.

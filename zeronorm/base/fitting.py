@@ -22,9 +22,9 @@ FEW_NUMBERS = 2_000_000
 
 
 @contextmanager
-def fitting(estimator: Any, X: Any) -> Iterator[None]:
+def fitting(estimator: Any, X: Any, *, few_numbers: int = FEW_NUMBERS) -> Iterator[None]:
     """Leave an estimator as it was if the fit fails; limit the threads of a small one."""
-    threads = one_thread() if n_numbers(X) <= FEW_NUMBERS else nullcontext()
+    threads = one_thread() if n_numbers(X) <= few_numbers else nullcontext()
     with all_or_nothing(estimator), threads:
         yield
 

@@ -16,7 +16,7 @@ from zeronorm.arrays import take
 from zeronorm.base.documented import Documented
 from zeronorm.base.labels import check_sample_weight
 from zeronorm.base.parameters import with_parameters
-from zeronorm.base.training_set import Learned, TrainingRows, store_expansion
+from zeronorm.base.training_set import DENSE_ENTRIES, Learned, TrainingRows, store_expansion
 from zeronorm.base.validation import decision_values, hint_at_scales, validated
 from zeronorm.checks import check_positive, check_stopping
 from zeronorm.decisions import check_finite
@@ -44,6 +44,9 @@ class KernelMachine(Documented, BaseEstimator, metaclass=ABCMeta):
 
     #: Whether the learner takes rows block by block, and needs no copy of all of them.
     _learns_by_blocks: ClassVar[bool] = False
+
+    #: Entries up to which sparse rows may become plain arrays.
+    _dense_entries: ClassVar[int] = DENSE_ENTRIES
 
     #: Name of the class of ``zeronorm.dask`` that learns the same from Dask collections.
     _on_dask: ClassVar[str | None] = None

@@ -72,7 +72,8 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         cost = self._unit_cost() * weight
         check_cost(cost)
         codes = np.zeros(len(rows), dtype=np.intp)
-        return NumericRows(rows, data, codes, targets[rows], cost, kernel)
+        parts = rows, data, codes, targets[rows], cost, kernel
+        return NumericRows(*parts, dense_entries=self._dense_entries)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the target of every row.

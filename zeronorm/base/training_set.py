@@ -40,6 +40,7 @@ class TrainingRows:
     are a sample with costs rescaled to them (``dask/rows.py``): coefficients are solved on those.
     ``box``, least and largest value of each feature, is what learned vectors must stay in;
     ``ends_on_rows`` says that they must be rows. ``classes`` are the labels of the class numbers.
+    Sparse rows of at most ``dense_entries``, zeros included, may become plain arrays.
     """
 
     rows: np.ndarray
@@ -52,6 +53,7 @@ class TrainingRows:
     box: tuple[np.ndarray, np.ndarray] | None = None
     ends_on_rows: bool = False
     classes: Any = None
+    dense_entries: int = DENSE_ENTRIES
 
     @property
     def n_all(self) -> int:
@@ -84,7 +86,7 @@ class TrainingRows:
 
     def compact(self) -> TrainingRows:
         """Return the same rows as plain arrays, if they are sparse and few."""
-        if not sparse.issparse(self.data) or np.prod(self.data.shape) > DENSE_ENTRIES:
+        if not sparse.issparse(self.data) or np.prod(self.data.shape) > self.dense_entries:
             return self
         return replace(self, data=self.data.toarray())
 

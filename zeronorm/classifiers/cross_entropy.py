@@ -18,7 +18,7 @@ future work: one-norm machines on blocks of rows, whose support vectors are sear
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -44,9 +44,6 @@ from zeronorm.solvers.linear_programs.hinge_subsets import HingeSubsets
 
 #: Beyond so many rows, candidates come from blocks of that size, and sets are scored on a sample.
 BLOCK_ROWS = 1000
-
-#: Vectors of a given classifier beyond this many are first thinned out by a one-norm machine.
-DIRECT = 100
 
 #: Free coefficients may be this many times as large as the largest of the machine they start from.
 ROOM = 10.0
@@ -185,6 +182,11 @@ class CrossEntropySVC(SparseKernelClassifier):
     n_jobs: int | None = None
     verbose: int = 0
 
+    _block_rows: ClassVar[int] = BLOCK_ROWS
+
+    #: Vectors of a given classifier beyond this many are first thinned out by a one-norm machine.
+    _direct: ClassVar[int] = 100
+
     _kinds_of_candidates = (
         "'auto', 'all', an integer of at least 1, a fitted classifier or a KernelExpansion"
     )
@@ -235,10 +237,10 @@ class CrossEntropySVC(SparseKernelClassifier):
         if not (isinstance(self.candidates, str) and self.candidates == "auto"):
             return super()._choose_candidates(training)
         n_rows = len(training.codes)
-        if n_rows <= BLOCK_ROWS:
+        if n_rows <= self._block_rows:
             return self._distinct(training, np.arange(n_rows))
         random = check_random_state(self.random_state)
-        blocks = stratified_blocks(training.codes, -(-n_rows // BLOCK_ROWS), random)
+        blocks = stratified_blocks(training.codes, -(-n_rows // self._block_rows), random)
         supports = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(self._block_support)(training, block) for block in blocks
         )
@@ -269,8 +271,8 @@ class CrossEntropySVC(SparseKernelClassifier):
     def _solve(self, problem: TrainingProblem) -> ChosenTerms:
         random = check_random_state(self.random_state)
         rows, cost = np.arange(len(problem.cost)), problem.cost
-        if len(rows) > BLOCK_ROWS:
-            rows = stratified_rows(problem.training.codes, BLOCK_ROWS, random)
+        if len(rows) > self._block_rows:
+            rows = stratified_rows(problem.training.codes, self._block_rows, random)
             cost = problem.training.sample(rows).cost
         columns, signs, caps = self._search_space(problem, rows, cost)
 
@@ -311,7 +313,7 @@ class CrossEntropySVC(SparseKernelClassifier):
         """Columns to search among; signs (None where free) and caps of all coefficients."""
         signs, caps = self._signs_and_caps(problem.training, problem.indices)
         columns, largest = np.arange(problem.values.shape[1]), 0.0
-        if problem.indices is not None or len(columns) > DIRECT:
+        if problem.indices is not None or len(columns) > self._direct:
             data = problem.values[rows], problem.targets[rows], cost, signs, caps
             columns, largest = one_norm_support(*data)
         if problem.indices is None:

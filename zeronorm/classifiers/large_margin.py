@@ -16,7 +16,7 @@ of the vectors has none, the problem not being convex.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
@@ -27,7 +27,13 @@ from zeronorm.base.training_set import Learned, TrainingRows
 from zeronorm.checks import check_integer, check_terms, shown
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
-from zeronorm.learned.learner import VectorLearner, check_learnable, class_centres, learn_vectors
+from zeronorm.learned.learner import (
+    LearnerSizes,
+    VectorLearner,
+    check_learnable,
+    class_centres,
+    learn_vectors,
+)
 from zeronorm.learned.prototypes import Prototypes
 
 
@@ -129,6 +135,9 @@ KernelExpansion, default="greedy"
     n_init: int = 1
     max_iter: int = 50
 
+    #: Numbers of rows and vectors that call for other ways to learn.
+    _sizes: ClassVar[LearnerSizes] = LearnerSizes()
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_integer("n_terms", self.n_terms, least=1)
@@ -173,6 +182,7 @@ KernelExpansion, default="greedy"
             tol=self.tol,
             learn_gamma=self.learn_gamma,
             start=None if isinstance(self.init, str) and self.init == "greedy" else self._start,
+            sizes=self._sizes,
         )
 
     def _start(self, learner: VectorLearner) -> Prototypes:

@@ -20,7 +20,7 @@ reconstruction, |K̃ - T T'|. The way back from scores to rows is ``inverse.py``
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -41,8 +41,8 @@ from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.final import fit_numbers
 from zeronorm.learned.learner import check_learnable
 
-#: Rows whose kernel matrix is decomposed, at most, and terms of "auto": one for so many of them.
-ROWS, ROWS_PER_TERM, MOST_TERMS = 2_000, 10, 200
+#: Terms of "auto": one for so many of the rows whose kernel matrix is decomposed, and at most.
+ROWS_PER_TERM, MOST_TERMS = 10, 200
 
 #: Cost of a squared error of scores whose largest deviation is one: the ridge is small beside it.
 COST = 1e3
@@ -145,6 +145,9 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelM
     n_terms: Any = field(default="auto", kw_only=False)
     max_iter: int = 200
 
+    #: Rows whose kernel matrix is decomposed, at most.
+    _most_rows: ClassVar[int] = 2_000
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_learnable(self.kernel)
@@ -176,7 +179,7 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelM
                 if not is_auto(self.n_terms):
                     check_terms(self.n_terms, len(rows))
                 random = check_random_state(self.random_state)
-                some = np.sort(random.permutation(len(rows))[:ROWS])
+                some = np.sort(random.permutation(len(rows))[: self._most_rows])
                 data = data[some]
                 codes, targets = np.zeros(len(some), dtype=np.intp), np.zeros((len(some), 1))
                 training = NumericRows(some, data, codes, targets, weight[some], kernel)

@@ -21,11 +21,11 @@ from zeronorm.checks import is_integer
 from zeronorm.learned.continuation import easy_cost
 from zeronorm.learned.coordinates import Span, Units
 from zeronorm.learned.criteria import Criterion
-from zeronorm.learned.folds import Folds, make_folds
-from zeronorm.learned.holdout import BATCH_TERMS, Finished, HoldoutSearch, needs_batches
+from zeronorm.learned.folds import Folds, FoldSizes, make_folds
+from zeronorm.learned.holdout import Finished, HoldoutEffort, HoldoutSearch
 from zeronorm.learned.joint import Parameters
-from zeronorm.learned.one_draw import VERY_MANY_ROWS, OneDraw, draw_once
-from zeronorm.learned.path import STAYING, Path
+from zeronorm.learned.one_draw import DrawSizes, OneDraw, draw_once
+from zeronorm.learned.path import STAYING, Path, PathEffort
 from zeronorm.learned.reference import cross_validate_landmarks, far_behind
 from zeronorm.learned.results import ONE, QUARTER, Results
 from zeronorm.learned.scoring import Scoring, best_score
@@ -40,6 +40,16 @@ REFERENCE_FACTORS = (0.1, 0.3, 1.0)
 #: A model has at most one term for so many rows to learn from (and support vectors of an SVM:
 #: ``criteria.py``).
 ROWS_PER_TERM = 10
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many rows, sizes and steps a choice takes."""
+
+    folds: FoldSizes = FoldSizes()
+    draw: DrawSizes = DrawSizes()
+    path: PathEffort = PathEffort()
+    holdout: HoldoutEffort = HoldoutEffort()
 
 
 @dataclass(frozen=True)
@@ -85,6 +95,8 @@ class Search:
         Most features that such a model may use.
     update : callable
         Takes the share that is done, and a text.
+    effort : Effort
+        Rows, sizes and steps.
     """
 
     training: TrainingRows
@@ -95,6 +107,7 @@ class Search:
     max_steps: int
     max_features: int | None
     update: Callable[[float, str], Any]
+    effort: Effort = Effort()
 
     def __post_init__(self) -> None:
         self.training = self.training.compact()
@@ -118,7 +131,7 @@ class Search:
         may_hold_out = is_integer(cv)
         if size is None:
             return self._of_any_size(settings, cv, rule, may_hold_out)
-        if needs_batches(self.training, size) and (may_hold_out or len(settings) == 1):
+        if self._needs_batches(size) and (may_hold_out or len(settings) == 1):
             return self._by_holdout(settings, size)
         path, n_outputs = self._path(cv), self.training.targets.shape[1]
         path.most = size
@@ -143,9 +156,9 @@ class Search:
         few = self.criterion.always_allowed(self.training.targets.shape[1], rarest)
         path.most = min(learned, max(few, int(largest)))
         most = int(min(support / fewer, 1.0 / ROWS_PER_TERM) * n_rows)
-        may_hold_out = may_hold_out and needs_batches(self.training, most)
+        may_hold_out = may_hold_out and self._needs_batches(most)
         if may_hold_out:
-            path.most = min(path.most, BATCH_TERMS)
+            path.most = min(path.most, self.effort.holdout.batch_terms)
         lowest = float(reference.mean.min())
         if grow_while_it_helps(path, settings, lowest, self.update) and may_hold_out:
             return self._by_holdout(settings, None, most)
@@ -156,18 +169,25 @@ class Search:
             return chosen  # a higher error may be what is wanted
         return replace(chosen, doubt=far_behind(results, kept, reference, self.criterion))
 
+    def _needs_batches(self, size: int) -> bool:
+        return self.effort.holdout.needs_batches(self.training, size)
+
     def _path(self, cv: Any) -> Path:
         """Split the rows, and return a path on which no setting has gone yet."""
         training = self.training
         arguments = training, self.units, cv, self.random, self.dtype, self.criterion, self.scoring
-        has_one_draw = is_integer(cv) and len(training.codes) >= VERY_MANY_ROWS
-        folds = draw_once(*arguments) if has_one_draw else make_folds(*arguments)
+        has_very_many = len(training.codes) >= self.effort.draw.very_many_rows
+        folds = (
+            draw_once(*arguments, self.effort.draw)
+            if is_integer(cv) and has_very_many
+            else make_folds(*arguments, self.effort.folds)
+        )
         if found := Span.of(training):
             _, rotated = found
             folds.rotated = folds.with_rows(
                 Units.of(rotated).rows(rotated, slice(None), self.dtype)
             )
-        path = Path(folds, self.units, self.n_jobs)
+        path = Path(folds, self.units, self.n_jobs, self.effort.path)
         is_one_draw = isinstance(folds, OneDraw)
         tolerated = self.criterion.tolerated if self.scoring is None else 0.0
         path.results = Results(
@@ -198,7 +218,7 @@ class Search:
         _, values, starts = results.best[total]
         held_out = namespace(values[0]).concat(values, axis=0)
         link = self.criterion.link(to_numpy(held_out), *folds.held_out())
-        if needs_batches(self.training, total):
+        if self._needs_batches(total):
             return replace(self._by_holdout([setting], total), calibration=link, path=table)
         by_row = folds.by_row(values, len(self.training.codes))
         terms = starts.vectors.shape[1]
@@ -216,6 +236,7 @@ class Search:
             self.criterion,
             self.scoring,
             max_steps=self.max_steps,
+            effort=self.effort.holdout,
         )
         if size is None:
             kept = search.of_any_size(most, within(self.update, 0.1, 0.4))

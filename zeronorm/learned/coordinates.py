@@ -40,9 +40,6 @@ from zeronorm.learned.kernel_sets import Rows
 #: Numbers of the rows in single precision up to which they are made once.
 KEPT = 2**28
 
-#: Numbers of a block of rows that are made together.
-BLOCK = 2**18
-
 #: Most features, or rows, of a linear part that is not asked for: it takes a square matrix.
 LINEAR_FEATURES = 400
 
@@ -52,11 +49,15 @@ SPAN_ENTRIES = 2**25
 
 @dataclass(frozen=True)
 class Units:
-    """Rows become factor * (x - centre); ``box`` is that of learned vectors, as it was given."""
+    """Rows become factor * (x - centre); ``box`` is that of learned vectors, as it was given.
+
+    ``block`` numbers of rows are made together.
+    """
 
     factor: float
     centre: Any
     box: tuple[Any, Any] | None = None
+    block: int = 2**18
 
     @classmethod
     def of(cls, training: TrainingRows) -> Units:
@@ -90,10 +91,10 @@ class Units:
 
     def _moved(self, data: Any, dtype: Any) -> Any:
         """Return plain rows in these units; many of them without another array of their size."""
-        if type(data) is not np.ndarray or data.size <= BLOCK:
+        if type(data) is not np.ndarray or data.size <= self.block:
             return cast((cast(data, double(data)) - self.centre) * self.factor, dtype)
         moved = np.empty_like(data, dtype=dtype)
-        for part in row_blocks(len(data), max(1, BLOCK // data.shape[1])):
+        for part in row_blocks(len(data), max(1, self.block // data.shape[1])):
             moved[part] = (data[part].astype(float, copy=False) - self.centre) * self.factor
         return moved
 
@@ -173,12 +174,12 @@ class SomeRows:
         return self.source.take(take(self.indices, indices))
 
 
-def batch_source(training: TrainingRows, units: Units, dtype: Any) -> Any:
-    """All rows in the units of the learner: made once if they fit, else batch by batch.
+def batch_source(training: TrainingRows, units: Units, dtype: Any, kept: int = KEPT) -> Any:
+    """All rows in the units of the learner: made once if so many numbers, else batch by batch.
 
     Of a file that is mapped into memory there is no copy.
     """
-    if np.prod(training.data.shape, dtype=float) <= KEPT and not is_mapped(training.data):
+    if np.prod(training.data.shape, dtype=float) <= kept and not is_mapped(training.data):
         return units.rows(training, slice(None), dtype)
     return TrainingSource(training, units, dtype)
 

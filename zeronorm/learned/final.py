@@ -104,7 +104,8 @@ def fit_numbers(
 ) -> Learned:
     """Learn numbers (n x outputs) by squared errors of cost C, with ``size`` terms for all."""
     codes, kernel = np.zeros_like(training.codes), training.kernel
-    rows = NumericRows(training.rows, training.data, codes, numbers, training.cost, kernel)
+    parts = training.rows, training.data, codes, numbers, training.cost, kernel
+    rows = NumericRows(*parts, dense_entries=training.dense_entries)
     setting = Setting(C, kernel, loss=Insensitive())
     random = check_random_state(random_state)
     return fit_setting(rows, setting, size, random, n_init=1, max_iter=max_iter, tol=tol)

@@ -28,11 +28,18 @@ from zeronorm.learned.joint import Form, JointModels
 from zeronorm.learned.kernel_sets import Rows
 from zeronorm.learned.scoring import Scoring
 
-#: Folds share at most so many rows, and are tested on so many others besides.
-SHARED_ROWS, OTHER_ROWS = 2_500, 5_000
 
-#: Up to so many rows the folds are drawn so often: which rows are held out together matters there.
-FEW_ROWS, REPEATS = 500, 2
+@dataclass(frozen=True)
+class FoldSizes:
+    """How many rows folds have, and how often they are drawn."""
+
+    #: Folds share at most so many rows, and are tested on so many others besides.
+    shared_rows: int = 2_500
+    other_rows: int = 5_000
+
+    #: Up to so many rows the folds are drawn so often: which are held out together matters there.
+    few_rows: int = 500
+    repeats: int = 2
 
 
 @dataclass
@@ -223,6 +230,7 @@ def make_folds(
     dtype: Any,
     criterion: Criterion = CLASSES,
     scoring: Scoring | None = None,
+    sizes: FoldSizes = FoldSizes(),
 ) -> Folds:
     """Split the rows: into so many folds, or as a splitter or a list of splits says.
 
@@ -233,14 +241,14 @@ def make_folds(
     n_rows, repeats = len(training.codes), 1
     given = None if is_integer(cv) else _given_splits(cv, training)
     drawn = np.arange(n_rows)
-    if n_rows > SHARED_ROWS:
-        drawn = stratified_rows(training.codes, SHARED_ROWS, random)
+    if n_rows > sizes.shared_rows:
+        drawn = stratified_rows(training.codes, sizes.shared_rows, random)
     codes, rest = training.codes[drawn], np.zeros(0, dtype=int)
     if given is None:
-        repeats = REPEATS if n_rows <= FEW_ROWS else 1
+        repeats = sizes.repeats if n_rows <= sizes.few_rows else 1
         splits = [fold for _ in range(repeats) for fold in stratified_folds(codes, cv, random)]
         rest = other_rows(n_rows, drawn)
-        rest = rest[random.permutation(len(rest))[:OTHER_ROWS]]
+        rest = rest[random.permutation(len(rest))[: sizes.other_rows]]
     else:
         splits = splits_among(given, drawn)
     _check_splits(splits, codes, n_classes=training.codes.max() + 1)

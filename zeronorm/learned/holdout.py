@@ -30,14 +30,14 @@ from zeronorm.base.sampling import StratifiedDraw, other_rows, stratified_rows
 from zeronorm.base.training_set import TrainingRows
 from zeronorm.exceptions import LongFitWarning, warn
 from zeronorm.learned.constraints import move_to_rows
-from zeronorm.learned.coordinates import SomeRows, Units, batch_source
+from zeronorm.learned.coordinates import KEPT, SomeRows, Units, batch_source
 from zeronorm.learned.criteria import CLASSES, Criterion
 from zeronorm.learned.descent import grown
 from zeronorm.learned.features import keep_features, spread_of, zero_widths
 from zeronorm.learned.folds import Part, evaluate
 from zeronorm.learned.joint import JointModels, Parameters, Used
-from zeronorm.learned.one_draw import VERY_MANY_ROWS
-from zeronorm.learned.path import STEPS, TOLERANCE
+from zeronorm.learned.one_draw import DrawSizes
+from zeronorm.learned.path import TOLERANCE, PathEffort
 from zeronorm.learned.results import Results
 from zeronorm.learned.run_time import RunTime, announcement
 from zeronorm.learned.scoring import Scoring, best_score
@@ -47,37 +47,46 @@ from zeronorm.learned.stochastic import BATCH, LARGE_BATCH, BatchProblem, Cycle,
 #: Rows held out: a share of all, and at most so many; in so many parts, for standard errors.
 HELD_SHARE, HELD_ROWS, PARTS = 0.1, 5_000, 5
 
-#: Rows on which vectors are chosen and coefficients begin.
-START_ROWS = 2_000
-
-#: Terms of the first round, if so many are asked for, and where none are; steps of each round, and
-#: how many settings go on.
-FIRST_TERMS, FEWEST_TERMS, ROUNDS = 32, 16, ((100, 5), (300, 2))
-
-#: Steps with each further size.
-SIZE_STEPS = 400
+#: Rows on which vectors are chosen and coefficients begin, and where features are found needless.
+START_ROWS, FEATURE_ROWS = 2_000, 4_000
 
 #: Twice as many terms must lower the loss by this share; and by the other to be more than so many:
 #: thousands are slow to learn and to serve. Less than the doubling before they hardly ever do.
 WORTHWHILE, MANY_WORTHWHILE, MANY_TERMS = 0.025, 0.1, 500
 
-#: Steps of the first of the last cycles; each has twice as many as the one before, and all together
-#: have so many for each step of max_iter. One that lowers the loss by a smaller share is the last.
-LAST_STEPS, BATCH_STEPS, ENOUGH = 400, 6, 0.002
+#: Steps of all last cycles for each of max_iter; one that lowers the loss by less is the last.
+BATCH_STEPS, ENOUGH = 6, 0.002
 
 #: Of models with so many terms or fewer, on very many rows, a part of these steps and batches.
 FEW_TERMS, PART = 64, 2
 
-#: Rows on which it is decided which features are not needed.
-FEATURE_ROWS = 4_000
 
-#: Models with more rows than these and as many terms, or more, are learned by batches.
-MANY_ROWS, BATCH_TERMS = 4_000, 8
+@dataclass(frozen=True)
+class HoldoutEffort:
+    """Which models are learned by batches, and by how many steps."""
 
+    #: Models with more rows than these and as many terms, or more, are learned by batches.
+    many_rows: int = 4_000
+    batch_terms: int = 8
 
-def needs_batches(training: TrainingRows, size: int) -> bool:
-    """Whether models of this size are learned by batches."""
-    return len(training.codes) > MANY_ROWS and size >= BATCH_TERMS
+    #: Terms of the first round, if so many are asked for, and where none are; steps of each round,
+    #: and how many settings go on; steps with each further size.
+    first_terms: int = 32
+    fewest_terms: int = 16
+    rounds: tuple[tuple[int, int], ...] = ((100, 5), (300, 2))
+    size_steps: int = 400
+
+    #: Steps of the first of the last cycles, each twice as long as the one before; and how many
+    #: rows are very many, on which they are shorter.
+    last_steps: int = 400
+    very_many_rows: int = DrawSizes.very_many_rows
+
+    #: Numbers in the rows up to which these are put into their units once.
+    kept: int = KEPT
+
+    def needs_batches(self, training: TrainingRows, size: int) -> bool:
+        """Whether models of this size are learned by batches."""
+        return len(training.codes) > self.many_rows and size >= self.batch_terms
 
 
 @dataclass
@@ -111,6 +120,8 @@ class HoldoutSearch:
         A score to choose by instead of its loss.
     max_steps : int
         Most steps of the model that is kept.
+    effort : HoldoutEffort
+        Terms and steps.
     clock : callable
         Tells the time, for the announcement of a fit that will take long.
     """
@@ -126,6 +137,7 @@ class HoldoutSearch:
         scoring: Scoring | None = None,
         *,
         max_steps: int,
+        effort: HoldoutEffort = HoldoutEffort(),
         clock: Callable[[], float] = perf_counter,
     ) -> None:
         self.training, self.units, self.random = training, units, random
@@ -133,7 +145,7 @@ class HoldoutSearch:
         n_rows = len(training.codes)
         count = min(HELD_ROWS, int(HELD_SHARE * n_rows))
         held = stratified_rows(training.codes, count, random, least=1)
-        source = batch_source(training, units, dtype)
+        source = batch_source(training, units, dtype, effort.kept)
         self.train = other_rows(n_rows, held)
         self.source = SomeRows(source, self.train)
         self.draw = StratifiedDraw(training.codes[self.train], random)
@@ -145,7 +157,7 @@ class HoldoutSearch:
         self.scoring = None if scoring is None else scoring.take(held)
         self.settings, self.results = settings, Results(best_score=best_score(scoring))
         self.states: dict[Setting, Parameters] = {}
-        self.max_steps, self.is_announced = max_steps, False
+        self.max_steps, self.effort, self.is_announced = max_steps, effort, False
         self.run_time = RunTime(len(self.train), training.data.shape[1], self.n_outputs, clock)
 
     def first_size(self, terms: int) -> int:
@@ -210,30 +222,30 @@ class HoldoutSearch:
 
     def of_size(self, size: int, update: Callable[[float, str], Any]) -> int:
         """Choose a setting for a given size; its index among the results is returned."""
-        first = min(size, self.first_size(FIRST_TERMS))
+        first = min(size, self.first_size(self.effort.first_terms))
         settings = [one for one in self.settings if not one.linear or self.n_outputs <= first // 2]
         settings = settings or self.settings
         if len(settings) > 1:
-            for i, (steps, staying) in enumerate(ROUNDS):
+            for i, (steps, staying) in enumerate(self.effort.rounds):
                 self.advance(settings, first, steps, within(update, 0.3 * i, 0.3))
                 settings = self.best(first, staying)
         if len(settings) == 1 or size > first:
-            self.announce(size, len(settings) * SIZE_STEPS)
-            self.advance(settings, size, SIZE_STEPS, within(update, 0.6, 0.4))
+            self.announce(size, len(settings) * self.effort.size_steps)
+            self.advance(settings, size, self.effort.size_steps, within(update, 0.6, 0.4))
         return self.results.best[size][0]
 
     def of_any_size(self, most: int, update: Callable[[float, str], Any]) -> int:
         """Choose a setting and a size; their index among the results is returned."""
-        size = min(most, self.first_size(FEWEST_TERMS))
+        size = min(most, self.first_size(self.effort.fewest_terms))
         kept = self.of_size(size, within(update, 0.0, 0.3))
-        settings, share, gain = self.best(size, ROUNDS[-1][1]), 0.3, 1.0
+        settings, share, gain = self.best(size, self.effort.rounds[-1][1]), 0.3, 1.0
         for size in further_sizes(self.results.sizes[kept], most):
             wanted = WORTHWHILE if size <= MANY_TERMS else MANY_WORTHWHILE
             if gain < wanted:
                 break
             part = 0.5 * (1.0 - share)
-            self.announce(size, len(settings) * SIZE_STEPS)
-            self.advance(settings, size, SIZE_STEPS, within(update, share, part))
+            self.announce(size, len(settings) * self.effort.size_steps)
+            self.advance(settings, size, self.effort.size_steps, within(update, share, part))
             share += part
             last = self.results.best[size][0]
             gain = _share(self.results.mean_loss(kept), self.results.mean_loss(last))
@@ -258,7 +270,7 @@ class HoldoutSearch:
             problem.on_rows(rows, start).function(start, np.arange(1))
 
         part = self._part(size)
-        last = min(LAST_STEPS // part if last is None else last, self.max_steps)
+        last = min(self.effort.last_steps // part if last is None else last, self.max_steps)
         work = run_time.to_come(size, steps, last, LARGE_BATCH // part)
         one = run_time.of_steps(start.vectors.shape[1], 1, BATCH)
         seconds = run_time.seconds(work, step, one)
@@ -268,13 +280,14 @@ class HoldoutSearch:
 
     def _part(self, size: int) -> int:
         """By what the steps of the last descent, and its batches, are divided."""
-        return PART if size <= FEW_TERMS and len(self.training.codes) >= VERY_MANY_ROWS else 1
+        n_rows, very_many = len(self.training.codes), self.effort.very_many_rows
+        return PART if size <= FEW_TERMS and n_rows >= very_many else 1
 
     def finish(self, kept: int, max_features: int | None, update: Any) -> Finished:
         """Let the model that is kept descend, in longer and longer cycles, while that helps."""
         setting, size = self.results.settings[kept], self.results.sizes[kept]
         problem, part = self.problem([setting]), self._part(size)
-        steps, max_steps = LAST_STEPS // part, max(1, self.max_steps // part)
+        steps, max_steps = self.effort.last_steps // part, max(1, self.max_steps // part)
         _, (values,), parameters = self.results.best[size]
         error, loss = self.results.mean[kept], self.results.mean_loss(kept)
         used, parameters = self._features(problem, parameters, setting, max_features)
@@ -296,7 +309,7 @@ class HoldoutSearch:
                 parameters, values = moved, scores[0, :, :].T
         if self.training.ends_on_rows:
             models = problem.on_rows(self.draw(FEATURE_ROWS), parameters)
-            move_to_rows(models, self.source, max_steps=STEPS, tolerance=TOLERANCE)
+            move_to_rows(models, self.source, max_steps=PathEffort.steps, tolerance=TOLERANCE)
             parameters = models.parameters
             values = self._evaluate(problem, parameters)[2][0, :, :].T
         return Finished(parameters, values, problem.used, taken)

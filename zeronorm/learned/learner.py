@@ -13,7 +13,8 @@ coefficients are then solved on all rows with the hinge as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,23 +37,28 @@ from zeronorm.learned.stochastic import LARGE_BATCH, BatchProblem, Cycle, descen
 from zeronorm.learned.tasks import LargeMargin
 from zeronorm.solvers.solution import History
 
-#: The vectors are learned on samples of so many rows, one after the other, as far as there are.
-SAMPLES = (2_000, 8_000, 32_000)
-
 #: The descent stops when a step lowers the objective by less than this share of tol, relatively.
 CONVERGED = 0.1
 
 #: Rows among which the next vectors are looked for, at least, and for each vector to come.
 CANDIDATES, CANDIDATES_EACH = 64, 4
 
-#: From so many vectors on they are moved by batches.
-MANY_TERMS = 100
-
 #: Steps of the cycle for each that L-BFGS may take.
 STEPS_EACH = 24
 
-#: Rows on which vectors are chosen, coefficients begin, and the results of starts are compared.
-SOME_ROWS = 4_000
+
+@dataclass(frozen=True)
+class LearnerSizes:
+    """How many rows vectors are learned on, and by how many at once."""
+
+    #: Samples of so many rows, one after the other, as far as there are.
+    samples: tuple[int, ...] = (2_000, 8_000, 32_000)
+
+    #: From so many vectors on they are moved by batches, where there are more rows than some.
+    many_terms: int = 100
+
+    #: Rows on which these are chosen, coefficients begin, and the results of starts are compared.
+    some_rows: int = 4_000
 
 
 class VectorLearner:
@@ -66,6 +72,8 @@ class VectorLearner:
         Draws samples and candidates.
     learn_gamma : bool or "metric"
         Whether the width is learned too, or one width for each feature.
+    sizes : LearnerSizes
+        Numbers of rows.
     """
 
     def __init__(
@@ -74,9 +82,10 @@ class VectorLearner:
         random: np.random.RandomState,
         *,
         learn_gamma: bool | str = False,
+        sizes: LearnerSizes = LearnerSizes(),
     ) -> None:
         self.training, self.random, self.learn_gamma = training, random, learn_gamma
-        self.samples = nested_samples(training.codes, random)
+        self.sizes, self.samples = sizes, nested_samples(training.codes, random, sizes.samples)
         self.descent = Descent(0, 0.0)  # the last one
         self.history = History()
 
@@ -145,7 +154,7 @@ class VectorLearner:
         self, n_terms: int, starts: Iterable[np.ndarray | None], steps: int
     ) -> Prototypes:
         """Move many vectors by batches, from each start, and keep the best."""
-        shared = self.training, n_terms, self.random, steps, self.learn_gamma
+        shared = self.training, n_terms, self.random, steps, self.learn_gamma, self.sizes.some_rows
         found = [moved_by_batches(*shared, vectors) for vectors in starts]
         best, objective = min(found, key=lambda one: one[1])
         self.descent = Descent(STEPS_EACH * steps, 0.0)
@@ -168,15 +177,17 @@ class VectorLearner:
         return Learned(expansion, None, current.value, *record, warning)
 
 
-def nested_samples(codes: np.ndarray, random: np.random.RandomState) -> list[np.ndarray]:
+def nested_samples(
+    codes: np.ndarray, random: np.random.RandomState, sizes: Sequence[int] = LearnerSizes.samples
+) -> list[np.ndarray]:
     """Draw samples of the rows, each part of the next; the last is all rows if they are few."""
     samples = [np.arange(len(codes))]
-    for size in reversed(SAMPLES):
+    for size in reversed(sizes):
         if size < len(samples[0]):
             larger = samples[0]
             drawn = stratified_rows(renumbered(codes[larger]), size, random)
             samples.insert(0, larger[drawn])
-    return samples if len(codes) <= SAMPLES[-1] else samples[:-1]
+    return samples if len(codes) <= sizes[-1] else samples[:-1]
 
 
 def learn_vectors(
@@ -189,11 +200,12 @@ def learn_vectors(
     tol: float,
     learn_gamma: bool | str = False,
     start: Callable[[VectorLearner], Prototypes] | None = None,
+    sizes: LearnerSizes = LearnerSizes(),
 ) -> Learned:
     """Learn vectors from several starts, greedy ones by default, and keep the best."""
     training = training.compact()
-    learner = VectorLearner(training, random, learn_gamma=learn_gamma)
-    if n_terms >= MANY_TERMS and len(training.codes) > SOME_ROWS:
+    learner = VectorLearner(training, random, learn_gamma=learn_gamma, sizes=sizes)
+    if n_terms >= sizes.many_terms and len(training.codes) > sizes.some_rows:
         given = (None if start is None else start(learner).vectors for _ in range(n_init))
         return learner.finish(learner.by_batches(n_terms, given, max_iter), tol)
     starts = (learner.greedy(n_terms) if start is None else start(learner) for _ in range(n_init))
@@ -244,6 +256,7 @@ def moved_by_batches(
     random: np.random.RandomState,
     max_iter: int,
     learn_gamma: bool | str,
+    some_rows: int,
     vectors: np.ndarray | None,
 ) -> tuple[KernelExpansion, float]:
     """Return vectors that have been moved by batches of the rows, with rough coefficients.
@@ -262,6 +275,8 @@ def moved_by_batches(
         Most steps of L-BFGS, which has fewer than a cycle.
     learn_gamma : bool or "metric"
         Whether the width is learned too, or one width for each feature.
+    some_rows : int
+        Rows on which vectors are chosen, and the objective is taken.
     vectors : ndarray of shape (n_terms, n_features), optional
         Where to begin; without, a few rows are chosen by their predicted gain, others at random.
     """
@@ -273,7 +288,7 @@ def moved_by_batches(
     cost, gammas = as_on(training.cost, source.like), np.array([units.gamma(training.kernel)])
     problem = BatchProblem(source, cost, setting.form, np.array([setting.C]), gammas)
     draw = StratifiedDraw(training.codes, random)
-    some = draw(min(SOME_ROWS, len(source)))
+    some = draw(min(some_rows, len(source)))
     start = None
     if vectors is not None:
         models = problem.on_rows(some, Parameters.nothing(1, source.take(some), problem.form))

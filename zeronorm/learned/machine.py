@@ -23,11 +23,11 @@ from zeronorm.base.training_set import Learned, TrainingRows, check_cost
 from zeronorm.base.validation import check_device
 from zeronorm.checks import check_choice, check_integer, check_terms, check_word, is_auto
 from zeronorm.expansion_parts import n_features_used
-from zeronorm.learned.choice import Choice, Search
+from zeronorm.learned.choice import Choice, Effort, Search
 from zeronorm.learned.constraints import VECTORS, feature_ranges
 from zeronorm.learned.criteria import Criterion
 from zeronorm.learned.final import fit_setting
-from zeronorm.learned.holdout import BATCH_STEPS, needs_batches
+from zeronorm.learned.holdout import BATCH_STEPS
 from zeronorm.learned.learner import check_learnable
 from zeronorm.learned.losses import RowLoss
 from zeronorm.learned.scoring import Scoring, routed, rows_of, with_params
@@ -62,6 +62,9 @@ class LearnedMachine(KernelMachine):
 
     #: Costs to choose from.
     _C_values: ClassVar[Sequence[float]] = C_VALUES
+
+    #: Rows, sizes and steps of the choice.
+    _effort: ClassVar[Effort] = Effort()
 
     @abstractmethod
     def _answers(self, training: Any) -> Callable[..., Any]:
@@ -229,6 +232,7 @@ class LearnedMachine(KernelMachine):
         )
         check_cost(max(setting.C for setting in settings) * training.cost)
         size = None if self._chooses_terms() else self.n_terms
+        needs_batches = self._effort.holdout.needs_batches
         if size is not None and len(settings) == 1 and not needs_batches(training, size):
             n_linear = training.targets.shape[1] if settings[0].linear else 0
             return Choice(settings[0], max(0, size - n_linear), total=size)
@@ -242,6 +246,7 @@ class LearnedMachine(KernelMachine):
             max_steps=BATCH_STEPS * self.max_iter,
             max_features=self.max_features,
             update=update,
+            effort=self._effort,
         )
         choice = search.choose(settings, size, self._splits if is_open else 2, self.rule)
         if not is_open:

@@ -25,8 +25,14 @@ from zeronorm.learned.folds import Folds, evaluate, part_of
 from zeronorm.learned.joint import JointModels
 from zeronorm.learned.scoring import Scoring
 
-#: From so many rows on there is one draw, of so many; and so many others test its models.
-VERY_MANY_ROWS, DRAWN_ROWS, TEST_ROWS = 20_000, 4_000, 10_000
+
+@dataclass(frozen=True)
+class DrawSizes:
+    """From so many rows on there is one draw, of so many; and so many others test its models."""
+
+    very_many_rows: int = 20_000
+    drawn_rows: int = 4_000
+    test_rows: int = 10_000
 
 
 @dataclass
@@ -56,6 +62,7 @@ def draw_once(
     dtype: Any,
     criterion: Criterion = CLASSES,
     scoring: Scoring | None = None,
+    sizes: DrawSizes = DrawSizes(),
 ) -> OneDraw:
     """Draw rows to learn from, and so many sets of others.
 
@@ -63,9 +70,9 @@ def draw_once(
     drawn rows weigh less, by the root of their share.
     """
     codes = training.codes
-    drawn = stratified_rows(codes, DRAWN_ROWS, random)
+    drawn = stratified_rows(codes, sizes.drawn_rows, random)
     rest = other_rows(len(codes), drawn)
-    rest = rest[shuffled_rows(len(rest), TEST_ROWS, random)]
+    rest = rest[shuffled_rows(len(rest), sizes.test_rows, random)]
     turn = np.arange(len(rest)) % n_sets == np.arange(n_sets)[:, None]
     train = np.ones((1, len(drawn)), dtype=bool)
     cost = rescaled_cost(codes, training.cost, drawn, training.cost[drawn])

@@ -14,7 +14,7 @@ A rule then chooses among the best settings of all sizes (``results.py``).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,22 +34,14 @@ from zeronorm.learned.stochastic import Cycle, descend_in_cycles
 
 Stages = tuple[tuple[int, ...], ...]
 
-#: Numbers of terms to try, in the stages after which it is decided what goes on; and how many
-#: settings do.
-STAGES: Stages = ((0, 1, 2, 3, 4), (6, 8), (12, 16), (24, 32), (48, 64), (96, 128), (192, 256))
+#: How many settings go on after each stage.
 STAYING = (6, 4, 3, 2)
-
-#: The stages of one draw (``one_draw.py``).
-COARSE_STAGES: Stages = ((0, 1), (2, 4), (8,), (16,), (32,), (64,), (128,), (256,))
 
 #: Largest size, where nothing else is said.
 MANY_TERMS = 10_000
 
-#: Steps with each size, fewer up to so many terms, and the relative progress to stop at.
-STEPS, FEW_STEPS, FEW_TERMS, TOLERANCE = 24, 16, 4, 1e-5
-
-#: Most steps of the coefficients of a linear part alone.
-LINEAR_STEPS = 25
+#: Terms up to which there are fewer steps, and the relative progress to stop at.
+FEW_TERMS, TOLERANCE = 4, 1e-5
 
 #: From so many terms on, a cycle of so many steps (``stochastic.py``).
 CYCLE_TERMS, CYCLE_STEPS = 8, 60
@@ -65,6 +57,22 @@ FEW_OUTPUTS, COARSE = 2, (0, 2, 4, 8, 16, 32, 64, 128, 256)
 TOGETHER, DEVICE_TOGETHER = 2**21, 2**26
 
 
+@dataclass(frozen=True)
+class PathEffort:
+    """Which sizes are tried, and by how many steps."""
+
+    #: Numbers of terms to try, in the stages after which it is decided what goes on.
+    stages: Stages = ((0, 1, 2, 3, 4), (6, 8), (12, 16), (24, 32), (48, 64), (96, 128), (192, 256))
+
+    #: The stages of one draw (``one_draw.py``).
+    coarse_stages: Stages = ((0, 1), (2, 4), (8,), (16,), (32,), (64,), (128,), (256,))
+
+    #: Most steps with each size, with few terms, and of the coefficients of a linear part alone.
+    steps: int = 24
+    few_steps: int = 16
+    linear_steps: int = 25
+
+
 class Path:
     """Settings whose models grow together, and what was found of them.
 
@@ -76,6 +84,8 @@ class Path:
         Their units.
     n_jobs : int, optional
         Workers; the result does not depend on it.
+    effort : PathEffort
+        Sizes and steps.
 
     Attributes
     ----------
@@ -85,10 +95,17 @@ class Path:
         Sizes to try.
     """
 
-    def __init__(self, folds: Folds, units: Units, n_jobs: int | None) -> None:
+    def __init__(
+        self,
+        folds: Folds,
+        units: Units,
+        n_jobs: int | None,
+        effort: PathEffort = PathEffort(),
+    ) -> None:
+        self.effort = effort
         self.folds, self.units, self.n_jobs, self.most = folds, units, n_jobs, MANY_TERMS
         self.results = Results()
-        self.stages = COARSE_STAGES if isinstance(folds, OneDraw) else STAGES
+        self.stages = effort.coarse_stages if isinstance(folds, OneDraw) else effort.stages
         self.states: dict[Setting, Parameters | None] = {}
 
     def advance(self, sizes: tuple[int, ...], settings: list[Setting] | None = None) -> None:
@@ -118,6 +135,7 @@ class Path:
                 group,
                 Parameters.joined([state for one in group if (state := self.states[one])]),
                 sizes,
+                self.effort,
             )
             for group, sizes in groups
         )
@@ -207,6 +225,7 @@ def _grow(
     group: list[Setting],
     parameters: Parameters | None,
     sizes: tuple[int, ...],
+    effort: PathEffort,
 ) -> list[tuple[int, Parameters, np.ndarray, np.ndarray, list[Any]]]:
     """Let the models of settings of one form grow through these sizes, and evaluate each."""
     costs = folds.costs([setting.C for setting in group])
@@ -222,9 +241,9 @@ def _grow(
         if models.size < size:
             break
         if size == 0:
-            solve_coefficients(models, max_steps=LINEAR_STEPS, tolerance=TOLERANCE)
+            solve_coefficients(models, max_steps=effort.linear_steps, tolerance=TOLERANCE)
         elif size < CYCLE_TERMS:
-            steps = FEW_STEPS if size <= FEW_TERMS else STEPS
+            steps = effort.few_steps if size <= FEW_TERMS else effort.steps
             descend(models, max_steps=steps, tolerance=TOLERANCE)
         else:
             solve_coefficients(models, max_steps=COEFFICIENT_STEPS, tolerance=TOLERANCE)

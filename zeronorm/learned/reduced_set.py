@@ -52,6 +52,8 @@ class ReducedSet:
         Draws candidates where the given vectors are many.
     like : array, optional
         One of the library and the device where sums over the given vectors are to be made.
+    n_candidates : int
+        Given vectors among which the next are looked for, at most.
     """
 
     def __init__(
@@ -61,12 +63,14 @@ class ReducedSet:
         kernel: Kernel,
         random: np.random.RandomState,
         like: Any = None,
+        n_candidates: int = CANDIDATES,
     ) -> None:
         self.vectors, self.coef, self.kernel, self.random = vectors, coef, kernel, random
         self.placed = None if like is None else DeviceFunction(vectors, coef, kernel, like)
         self.values = self._values(vectors)
         self.squared_norm = float(np.sum(coef * self.values))
         self.found: dict[int, np.ndarray] = {}
+        self.n_candidates = n_candidates
 
     def reach(self, size: int, *, max_steps: int, tolerance: float) -> tuple[Prototypes, Descent]:
         """Return ``size`` vectors that have converged, and how the last descent went.
@@ -116,9 +120,10 @@ class ReducedSet:
         return self.vectors[[taken.argmax()]]
 
     def _candidates(self) -> np.ndarray:
-        if len(self.vectors) <= CANDIDATES:
+        n_vectors = len(self.vectors)
+        if n_vectors <= self.n_candidates:
             return self.vectors
-        return self.vectors[self.random.choice(len(self.vectors), CANDIDATES, replace=False)]
+        return self.vectors[self.random.choice(n_vectors, self.n_candidates, replace=False)]
 
 
 def independent_terms(gram: np.ndarray, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

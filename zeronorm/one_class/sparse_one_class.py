@@ -18,7 +18,7 @@ what more vectors could gain, and ``n_terms="auto"`` adds vectors until that is 
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import OutlierMixin
@@ -45,8 +45,8 @@ from zeronorm.learned.prototypes import GROWING_STEPS, GROWING_TOLERANCE, Protot
 from zeronorm.learned.tasks import OneClassMachine
 from zeronorm.solvers.solution import History
 
-#: Rows on which the vectors are learned, at most; and among which the next is looked for.
-ROWS, CANDIDATES = 2_000, 300
+#: Rows among which the next vector is looked for.
+CANDIDATES = 300
 
 #: n_terms="auto": what more vectors may gain at most, as a share of the optimum of the whole
 #: machine; and one vector for so many of that machine's.
@@ -140,6 +140,9 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
     n_terms: Any = field(default="auto", kw_only=False)
     max_iter: int = 200
 
+    #: Rows on which the vectors are learned, at most.
+    _most_rows: ClassVar[int] = 2_000
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_share("nu", self.nu)
@@ -181,7 +184,7 @@ class SparseOneClassSVM(OutlierMixin, KernelMachine):
     def _learn(self, training: TrainingRows) -> Learned:
         training = training.compact()
         random = check_random_state(self.random_state)
-        some = np.sort(random.permutation(len(training.codes))[:ROWS])
+        some = np.sort(random.permutation(len(training.codes))[: self._most_rows])
         data, weight = training.data[some], training.cost[some]
         unit, most = _scale(training.dense(some), training.kernel)
         task = OneClassMachine(unit * weight / (self.nu * weight.sum()), unit, most)

@@ -22,6 +22,7 @@ from zeronorm.base.parameters import with_parameters
 from zeronorm.base.training_set import check_cost, store_expansion
 from zeronorm.base.validation import check_device, validated
 from zeronorm.checks import check_integer, check_one_of, check_stopping, is_number, shown
+from zeronorm.classifiers.cross_entropy import BLOCK_ROWS
 from zeronorm.exceptions import PoorFitWarning, warn
 from zeronorm.reduction.given_model import Given
 from zeronorm.reduction.methods import drop_dependent, place_vectors
@@ -40,6 +41,9 @@ class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABC
     #: Methods there are, and whether training again wants a target.
     _methods: ClassVar[tuple[str, ...]] = ("reduced_set", "modified", "cross_entropy", "exact")
     _has_target: ClassVar[bool] = True
+
+    #: Rows on which "cross_entropy" scores sets of vectors, at most.
+    _block_rows: ClassVar[int] = BLOCK_ROWS
 
     estimator: Any = field(default=None, kw_only=False)
     n_terms: int | None = None
@@ -158,7 +162,9 @@ class KernelReducer(MetaEstimatorMixin, Documented, BaseEstimator, metaclass=ABC
         if self.method == "exact":
             return drop_dependent(reduction, request)
         if self.method == "cross_entropy":
-            return search_among_vectors(reduction, request, n_jobs=self.n_jobs)
+            return search_among_vectors(
+                reduction, request, n_jobs=self.n_jobs, block_rows=self._block_rows
+            )
         return place_vectors(reduction, request, train_again=self.method == "modified")
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, is_frozen: bool) -> GivenRows | None:

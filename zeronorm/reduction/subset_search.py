@@ -42,7 +42,11 @@ COST_STEP, COST_TRIES = 3.0, 4
 
 
 def search_among_vectors(
-    reduction: Reduction, request: Request, *, n_jobs: int | None = None
+    reduction: Reduction,
+    request: Request,
+    *,
+    n_jobs: int | None = None,
+    block_rows: int = BLOCK_ROWS,
 ) -> Reduced:
     """Find few of the model's vectors by the cross-entropy method."""
     given = reduction.given
@@ -50,7 +54,7 @@ def search_among_vectors(
     is_small = request.n_terms is not None and not request.excess(given.expansion.n_terms)
     if given.expansion.n_terms <= 1 or (is_small and request.max_error is None):
         return reduction.as_it_is()
-    search = SubsetSearch(reduction, request, n_jobs)
+    search = SubsetSearch(reduction, request, n_jobs, block_rows)
     tried: list[Reduced] = []
     for _ in range(COST_TRIES):
         found = search.at_cost()
@@ -77,8 +81,11 @@ def search_among_vectors(
 class SubsetSearch:
     """Searches among the vectors of one model, for the cost C that it is set to."""
 
-    def __init__(self, reduction: Reduction, request: Request, n_jobs: int | None) -> None:
-        self.reduction, self.request, self.n_jobs = reduction, request, n_jobs
+    def __init__(
+        self, reduction: Reduction, request: Request, n_jobs: int | None, block_rows: int
+    ) -> None:
+        self.reduction, self.request = reduction, request
+        self.n_jobs, self.block_rows = n_jobs, block_rows
         assert reduction.rows is not None
         self.given, self.data = reduction.given, reduction.rows
         self.problem: SubsetProblem = self.given.subset_problem(self.data)
@@ -124,9 +131,9 @@ class SubsetSearch:
         expansion = self.given.expansion
         values = expansion.kernel_values(self.X)
         part, part_values = problem, values
-        if len(problem.cost) > BLOCK_ROWS:
+        if len(problem.cost) > self.block_rows:
             order = np.random.RandomState(self.seed).permutation(len(problem.rows))
-            some = np.sort(order[: BLOCK_ROWS // problem.copies])
+            some = np.sort(order[: self.block_rows // problem.copies])
             part, part_values = problem.take(some), values[some]
         design, cost = part.design(part_values), C * part.cost
         columns, size = one_norm_support(design, part.targets, cost, margins=part.margins)

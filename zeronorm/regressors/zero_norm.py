@@ -18,7 +18,7 @@ C s^(1-p) has the same solution, divided by s.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -134,6 +134,9 @@ class ZeroNormSVR(SparseKernelRegressor):
     candidates: Any = "auto"
     max_iter: int = 50
 
+    #: Rows of the early rounds, where there are more than twice as many.
+    _sample_rows: ClassVar[int] = SAMPLE_ROWS
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_not_negative("epsilon", self.epsilon)
@@ -178,10 +181,9 @@ class ZeroNormSVR(SparseKernelRegressor):
         penalty = Penalty(float(self.p), 2 if self.variant == "A" else 1)
         return reweight(weighted, penalty, max_rounds=self.max_iter, tolerance=self.tol)
 
-    @staticmethod
-    def _sample(n_rows: int) -> np.ndarray | None:
+    def _sample(self, n_rows: int) -> np.ndarray | None:
         """Rows for the early rounds, both hinges of each, where there are many."""
-        if n_rows <= 2 * SAMPLE_ROWS:
+        if n_rows <= 2 * self._sample_rows:
             return None
-        rows = np.sort(np.random.RandomState(0).permutation(n_rows)[:SAMPLE_ROWS])
+        rows = np.sort(np.random.RandomState(0).permutation(n_rows)[: self._sample_rows])
         return np.concatenate([rows, rows + n_rows])

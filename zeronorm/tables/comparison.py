@@ -228,7 +228,7 @@ def choose_and_fit(
     start = clock()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of what is not chosen
-        machine = contender.choose(rows, plan)
+        machine = contender.chosen(rows, plan)
     chosen = clock()
     fitting = rows.draw(contender.max_rows, plan.random_state)
     encoder = rows.encoder if is_encoded else clone(rows.encoder).fit(fitting.X)

@@ -21,24 +21,16 @@ from zeronorm.regressors import sparse_svr
 from zeronorm.tables.encoding import TableEncoder
 from zeronorm.tables.metrics import OF_TASK, Metric
 
-#: `SVC` is tuned on at most so many rows, as many as each fold of `SparseSVC` learns from: a grid
-#: of fits on more would take minutes.
-TUNING_ROWS = 2_000
-#: `SVC` is fitted on at most so many rows: the time of one fit grows with their square.
-SVC_ROWS = 5_000
-#: The same for `SVR`, which takes far longer where the residuals are small: 38 s for one fit on
-#: 5 000 rows with C = 100 spreads of the target, 4 s on 2 000.
-SVR_TUNING_ROWS, SVR_ROWS = 1_000, 2_000
+#: `SVC` and `SVR` are fitted on at most so many rows: the time of one fit grows with their square.
+#: `SVR` takes far longer where the residuals are small: 38 s for one fit on 5 000 rows with C = 100
+#: spreads of the target, 4 s on 2 000.
+SVC_ROWS, SVR_ROWS = 5_000, 2_000
 INNER_FOLDS = 3
 #: Steps of the last fit of a sparse machine of an outer fold.
 OUTER_STEPS = 100
 #: Most iterations of a fit of `SVC`, which warns if it reaches them; usual are a few a row.
 SVC_ITERATIONS = 1_000_000
 
-#: Values of C to try for `SVC`, and for `SVR` in units of the spread of the target.
-SVC_C_VALUES = (0.1, 1.0, 10.0, 100.0)
-#: Kernel widths to try, as multiples of gamma="scale".
-GAMMA_FACTORS = (0.1, 0.3, 1.0, 3.0)
 #: What a sparse machine chooses by, for a metric that is not what it goes by anyway.
 SCORING = {
     "balanced": "balanced_accuracy",
@@ -46,8 +38,24 @@ SCORING = {
     "log_loss": "neg_log_loss",
     "mae": "neg_mean_absolute_error",
 }
-#: Tubes to try for `SVR`, in units of the spread of the target.
-SVR_EPSILONS = (0.05, 0.2)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What `SVC` or `SVR` is tuned on, and what its parameters are chosen from."""
+
+    #: At most so many rows: a grid of fits on more would take minutes.
+    rows: int
+    #: Values of C to try; of `SVR` in units of the spread of the target.
+    C_values: tuple[float, ...] = (0.1, 1.0, 10.0, 100.0)
+    #: Kernel widths to try, as multiples of gamma="scale".
+    gamma_factors: tuple[float, ...] = (0.1, 0.3, 1.0, 3.0)
+    #: Tubes to try for `SVR`, in units of the spread of the target.
+    epsilons: tuple[float, ...] = (0.05, 0.2)
+
+
+#: `SVC` is tuned on as many rows as each fold of `SparseSVC` learns from, `SVR` on fewer: as above.
+SVC_TUNING, SVR_TUNING = Tuning(rows=2_000), Tuning(rows=1_000)
 
 
 @dataclass(frozen=True)
@@ -164,46 +172,54 @@ class Contender:
         machine chooses itself in ``fit``.
     max_rows : int or None
         Most rows that it is fitted on.
+    tuning : Tuning, optional
+        What it is tuned on, which `choose` then takes too.
     """
 
     name: str
-    choose: Callable[[Rows, Plan], Any]
+    choose: Callable[..., Any]
     max_rows: int | None = None
+    tuning: Tuning | None = None
+
+    def chosen(self, rows: Rows, plan: Plan) -> Any:
+        """Return the machine, unfitted."""
+        given = () if self.tuning is None else (self.tuning,)
+        return self.choose(rows, plan, *given)
 
 
-def choose_svc(rows: Rows, plan: Plan) -> SVC:
+def choose_svc(rows: Rows, plan: Plan, tuning: Tuning = SVC_TUNING) -> SVC:
     """Choose C and gamma of an `SVC` by cross-validation, the preprocessing inside.
 
-    Of more than :data:`TUNING_ROWS` rows a stratified draw serves.
+    Of many rows a stratified draw serves.
     """
-    rows = rows.draw(TUNING_ROWS, plan.random_state)
+    rows = rows.draw(tuning.rows, plan.random_state)
     machine = SVC(cache_size=500, max_iter=SVC_ITERATIONS, class_weight=plan.class_weight)
-    grid = {"C": list(SVC_C_VALUES), "gamma": _gammas(rows)}
+    grid = {"C": list(tuning.C_values), "gamma": _gammas(rows, tuning)}
     least = np.unique(rows.y, return_counts=True)[1].min()
     return _tuned(machine, grid, rows, plan, min(INNER_FOLDS, least))
 
 
-def choose_svr(rows: Rows, plan: Plan) -> SVR:
+def choose_svr(rows: Rows, plan: Plan, tuning: Tuning = SVR_TUNING) -> SVR:
     """Choose C, epsilon and gamma of an `SVR` by cross-validation, the preprocessing inside.
 
     C and epsilon are multiples of the target's spread s, which makes the problem that of a target
     of spread one: with y = s y' and f = s f', |f|²/2 + C Σ|y - f| is s² (|f'|²/2 + C/s Σ|y' - f'|).
     """
-    rows = rows.draw(SVR_TUNING_ROWS, plan.random_state)
+    rows = rows.draw(tuning.rows, plan.random_state)
     spread = float(np.std(rows.y)) or 1.0
     machine = SVR(cache_size=500, max_iter=SVC_ITERATIONS, tol=1e-3 * spread)
     grid = {
-        "C": [C * spread for C in SVC_C_VALUES],
-        "epsilon": [epsilon * spread for epsilon in SVR_EPSILONS],
-        "gamma": _gammas(rows),
+        "C": [C * spread for C in tuning.C_values],
+        "epsilon": [epsilon * spread for epsilon in tuning.epsilons],
+        "gamma": _gammas(rows, tuning),
     }
     return _tuned(machine, grid, rows, plan, INNER_FOLDS)
 
 
-def _gammas(rows: Rows) -> list[float]:
+def _gammas(rows: Rows, tuning: Tuning) -> list[float]:
     features = clone(rows.encoder).fit_transform(rows.X)
     scale = 1.0 / (features.shape[1] * (features.var() or 1.0))  # what SVC calls gamma="scale"
-    return [factor * scale for factor in GAMMA_FACTORS]
+    return [factor * scale for factor in tuning.gamma_factors]
 
 
 def _tuned(machine: Any, grid: dict[str, list[float]], rows: Rows, plan: Plan, folds: int) -> Any:
@@ -293,11 +309,11 @@ def _scoring(rows: Rows, plan: Plan) -> str | None:
 
 CONTENDERS = {
     "classification": (
-        Contender("SVC", choose_svc, SVC_ROWS),
+        Contender("SVC", choose_svc, SVC_ROWS, SVC_TUNING),
         Contender("SparseSVC", make_sparse),
     ),
     "regression": (
-        Contender("SVR", choose_svr, SVR_ROWS),
+        Contender("SVR", choose_svr, SVR_ROWS, SVR_TUNING),
         Contender("SparseSVR", make_sparse),
     ),
 }

@@ -34,10 +34,10 @@ def check_separator(text: str | None) -> str | None:
 
 
 def begin(
-    path: str, file: TextIO, sep: str | None
+    path: str, file: TextIO, sep: str | None, *, max_line: int = MAX_LINE
 ) -> tuple[list[str], str, Iterator[tuple[int, list[str]]]]:
     """Read the header; return names, separator and the records below, each with its line."""
-    lines = _bounded_lines(path, file)
+    lines = _bounded_lines(path, file, max_line)
     start, first = next(((n, t) for n, t in enumerate(lines, start=1) if t.strip()), (1, ""))
     separator = sep or _separator_of(first)
     records = _records(path, itertools.chain([first], lines), separator, start)
@@ -64,12 +64,12 @@ def _separator_of(header: str) -> str:
     return max(SEPARATORS, key=bare.count)
 
 
-def _bounded_lines(path: str, file: TextIO) -> Iterator[str]:
+def _bounded_lines(path: str, file: TextIO, max_line: int) -> Iterator[str]:
     for number in itertools.count(1):
-        line = file.readline(MAX_LINE + 1)
-        if len(line) > MAX_LINE:
+        line = file.readline(max_line + 1)
+        if len(line) > max_line:
             raise TableError(
-                f"{path}, line {number}: longer than {MAX_LINE} characters; is it a CSV file?"
+                f"{path}, line {number}: longer than {max_line} characters; is it a CSV file?"
             )
         if not line:
             return

@@ -9,7 +9,7 @@ from sklearn.metrics import recall_score
 
 from zeronorm.report.wording import percent
 from zeronorm.tables.comparison import Comparison, Result
-from zeronorm.tables.contenders import SVR_TUNING_ROWS, TUNING_ROWS
+from zeronorm.tables.contenders import CONTENDERS
 from zeronorm.tables.metrics import OF_TASK
 from zeronorm.tables.model import TableModel
 from zeronorm.tables.selection import ColumnChoice
@@ -57,10 +57,11 @@ def how_measured(found: Comparison) -> str:
     else:
         what = "RMSE (root mean square error) and R²"
         notes = ["mean: always the mean of the training rows."]
-    if plan.task == "regression" and found.n_rows > SVR_TUNING_ROWS:
-        notes.append(f"SVR is tuned on a draw of {SVR_TUNING_ROWS} rows.")
-    elif plan.task == "classification" and found.n_rows > TUNING_ROWS:
-        notes.append(f"Choices are made by fits on at most {TUNING_ROWS} rows.")
+    tuning = CONTENDERS[plan.task][0].tuning
+    if tuning is not None and found.n_rows > tuning.rows:
+        by_draw = f"SVR is tuned on a draw of {tuning.rows} rows."
+        by_fits = f"Choices are made by fits on at most {tuning.rows} rows."
+        notes.append(by_draw if plan.task == "regression" else by_fits)
     if plan.metric == "log_loss":
         notes.append("An SVC has no probabilities; it is tuned by its error.")
     notes.append("Times are of one core." if plan.device is None else f"Device: {plan.device}.")

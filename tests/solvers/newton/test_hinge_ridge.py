@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from tests.solvers.problems import COSTS, PROBLEMS, inseparable, kernel_problem
-from zeronorm.solvers.design import Design
+from zeronorm.solvers.design import BLOCK_ROWS, Design
 from zeronorm.solvers.losses import Hinge
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
 
@@ -122,17 +122,18 @@ def test_too_few_steps_come_back_with_the_gap_they_have():
     assert found.gap > 1e-12
 
 
-def test_blocks_of_the_gram_matrix_add_up(monkeypatch):
-    monkeypatch.setattr("zeronorm.solvers.design.BLOCK_ROWS", 7)
+@pytest.mark.parametrize("n", [50, 3 * BLOCK_ROWS])  # formed, and block by block
+def test_blocks_of_the_gram_matrix_add_up(n):
     random = np.random.default_rng(0)
-    rows = Design(random.normal(size=(50, 4)), random.uniform(1, 2, 4))
-    some, weights = np.array([0, 3, 4, 8, 15, 16, 23, 42, 49]), random.uniform(1, 2, 9)
-    direct = np.column_stack([rows.values[some] * rows.scale, np.ones(9)])
+    rows = Design(random.normal(size=(n, 4)), random.uniform(1, 2, 4))
+    some = np.sort(random.choice(n, n // 2, replace=False))
+    weights = random.uniform(1, 2, len(some))
+    direct = np.column_stack([rows.values[some] * rows.scale, np.ones(len(some))])
     np.testing.assert_allclose(rows.take(some), direct[:, :-1])
     np.testing.assert_allclose(rows.gram(weights, some), direct.T @ (weights[:, None] * direct))
-    point, every = random.normal(size=5), np.arange(50)
+    point, every = random.normal(size=5), np.arange(n)
     np.testing.assert_allclose(rows.apply(point), rows.take(every) @ point[:-1] + point[-1])
-    np.testing.assert_allclose(rows.adjoint(rows.apply(point)), rows.gram(np.ones(50)) @ point)
+    np.testing.assert_allclose(rows.adjoint(rows.apply(point)), rows.gram(np.ones(n)) @ point)
 
 
 @pytest.mark.parametrize("share", [0.2, 0.8])

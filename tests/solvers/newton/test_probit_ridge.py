@@ -150,13 +150,12 @@ def test_no_columns_leave_the_share_of_the_classes():
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
 @pytest.mark.parametrize("make", PROBLEMS, ids=lambda make: make.__name__)
-def test_conjugate_gradients_find_the_same_solution(make, C, monkeypatch):
+def test_conjugate_gradients_find_the_same_solution(make, C):
     """With many columns the steps are inexact; the certificate and the solution are not."""
     K, y, _ = kernel_problem(make)
     cost, scale = np.full(len(y), C), np.random.default_rng(0).uniform(0.01, 3.0, size=K.shape[1])
     exact = ProbitRidge(K, y, Probit(cost)).solve(scale, 1e-8)
-    monkeypatch.setattr("zeronorm.solvers.newton.probit_ridge.MANY_COLUMNS", 0)
-    inexact = ProbitRidge(K, y, Probit(cost)).solve(scale, 1e-8)
+    inexact = ProbitRidge(K, y, Probit(cost), many_columns=0).solve(scale, 1e-8)
     assert exact.gap <= 1e-8 and inexact.gap <= 1e-8
     values = [objective(r.coef, r.intercept, K, y, cost, scale) for r in (exact, inexact)]
     assert values[0] == pytest.approx(values[1], rel=2e-8)

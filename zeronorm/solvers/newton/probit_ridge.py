@@ -50,14 +50,23 @@ class ProbitRidge:
         Labels -1 and +1.
     loss : Probit
         The loss, with the weights of the rows.
+    many_columns : int
+        With more columns, steps are found by conjugate gradients.
     """
 
-    def __init__(self, values: np.ndarray, target: np.ndarray, loss: Probit) -> None:
+    def __init__(
+        self,
+        values: np.ndarray,
+        target: np.ndarray,
+        loss: Probit,
+        *,
+        many_columns: int = MANY_COLUMNS,
+    ) -> None:
         # Around their means: the intercept, which is free, takes up what a column has in common,
         # and rounding is that of what is left. A flat kernel has little else in common.
         self.means = (loss.cost @ values) / loss.cost.sum()
         self.values, self.target, self.loss = values - self.means, target, loss
-        self.column_sizes = column_sizes(self.values)
+        self.column_sizes, self.many_columns = column_sizes(self.values), many_columns
         self.coef, self.intercept = np.zeros(values.shape[1]), 0.0
 
     def keep(self, columns: np.ndarray) -> None:
@@ -70,7 +79,8 @@ class ProbitRidge:
         """Solve with Lambda = diag(1 / scale), from the last solution."""
         root = np.sqrt(scale)
         start = np.append(self.coef / root, self.intercept)
-        state = _Descent(Design(self.values, root), self.target, self.loss, start)
+        design = Design(self.values, root)
+        state = _Descent(design, self.target, self.loss, start, self.many_columns)
         while state.gap > tolerance and state.steps < MAX_STEPS and state.newton_step():
             pass
         self.coef, self.intercept = root * state.point[:-1], float(state.point[-1])
@@ -81,8 +91,16 @@ class ProbitRidge:
 class _Descent(NewtonDescent):
     """Newton steps; b, the last number of a point, is always best for its v."""
 
-    def __init__(self, design: Design, target: np.ndarray, loss: Probit, point: np.ndarray) -> None:
+    def __init__(
+        self,
+        design: Design,
+        target: np.ndarray,
+        loss: Probit,
+        point: np.ndarray,
+        many_columns: int,
+    ) -> None:
         self.design, self.target, self.loss = design, target, loss
+        self.many_columns = many_columns
         self.move(point, -target * design.apply(point))
 
     def move(self, point: np.ndarray, slack: np.ndarray, *known: Any) -> None:
@@ -102,7 +120,7 @@ class _Descent(NewtonDescent):
         """Newton's step for v; b follows: its best value moves with v."""
         curvature = self.curvature
         total = max(float(curvature.sum()), np.finfo(float).tiny)
-        if len(self.gradient) > MANY_COLUMNS:
+        if len(self.gradient) > self.many_columns:
             inner = self._conjugate_gradients(curvature, total)
         else:
             matrix = self.design.gram(curvature)
