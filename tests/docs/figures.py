@@ -77,7 +77,7 @@ NOT_MEASURED = {
         '"95%", "90%", "80%", "0%"',
     ],
     "how the studies were made": [
-        "with 4, 8, 16, 32 terms",
+        "with at most 4, 8, 16, 32 terms",
         "after half a second of asking",
         "by 5-fold cross-validation",
         "by 10-fold cross-validation",
