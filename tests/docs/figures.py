@@ -42,6 +42,7 @@ NOT_MEASURED = {
         "models of eight terms or more",
         "at most eight terms",
         "one kernel term for ten support vectors",
+        "one term for ten of its vectors",
         "keeps it to eight terms",
         "With 100 vectors or more",
         "0.3 to 10 is the usual range",
