@@ -7,10 +7,11 @@ from sklearn.datasets import load_iris
 from sklearn.svm import SVC, NuSVC
 
 from zeronorm import KernelExpansion
-from zeronorm.decisions import Classes, DecisionRule, check_finite, vote_scores
+from zeronorm.decisions import Classes, DecisionRule, check_finite
 from zeronorm.kernels import Kernel
 from zeronorm.libsvm import expansion_of, rule_of
 from zeronorm.links import probabilities
+from zeronorm.pairs import vote_scores
 
 
 def test_two_classes_by_sign():

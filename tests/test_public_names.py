@@ -254,12 +254,13 @@ ESTIMATORS = {
         (
             "n_terms='auto', *, C='cv', class_weight=None, coef0=0.0, cv=5, degree=3, device=None, "
             "gamma='cv', kernel='rbf', linear='auto', max_features=None, max_iter=200, "
-            "metric='auto', n_init=2, n_jobs=None, random_state=None, rule='loss', "
-            "scoring=None, tol=0.0001, vectors='free', verbose=0"
+            "metric='auto', multi_class='auto', n_init=2, n_jobs=None, random_state=None, "
+            "rule='loss', scoring=None, tol=0.0001, vectors='free', verbose=0"
         ),
         (
             "C_ calibration_ classes_ dual_coef_ expansion_ gamma_ history_ intercept_ "
-            "n_features_in_ n_features_used_ n_iter_ n_terms_ objective_ path_ support_vectors_"
+            "multi_class_ n_features_in_ n_features_used_ n_iter_ n_terms_ objective_ path_ "
+            "support_vectors_"
         ),
         "decision_function fit predict score set_fit_request set_score_request",
     ),
@@ -372,7 +373,7 @@ def test_the_expansion_and_its_kernel_are_what_they_were():
     found = str(inspect.signature(zeronorm.KernelExpansion)).replace("'", "")
     assert found == (
         "(vectors: Any, coef: Any, intercept: Any, kernel: Kernel, *, "
-        "vote_classes: int | None = None, linear: Any = None) -> None"
+        "vote_classes: int | None = None, pair_scores: str = votes, linear: Any = None) -> None"
     )
     expansion = zeronorm.KernelExpansion([[0.0, 1.0]], [1.0], 0.0, Kernel("rbf"), linear=[1.0, 2.0])
     for name in (

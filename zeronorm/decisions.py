@@ -17,14 +17,16 @@ from zeronorm.checks import check_positive, is_number, shown
 from zeronorm.files import LABEL_TYPES, is_label, labels_of
 from zeronorm.limits import Limits
 from zeronorm.links import LINKS, Calibration, probabilities
+from zeronorm.pairs import check_pair_scores, pairs_of, vote_scores, votes, worst_scores
 
 
 @dataclass(frozen=True)
 class DecisionRule:
     """How the outputs of a function become classes.
 
-    ``is_pairs``: the outputs are pairs of classes, one against one, and the class with most
-    votes wins, the first of several; else the largest output wins. ``breaks_ties``: the summed
+    ``is_pairs``: the outputs are pairs of classes, one against one; else the largest output wins.
+    ``pair_scores`` says which class wins: by "votes" that with most of them, the first of several;
+    by "worst" that whose worst value among its pairs is largest. ``breaks_ties``: the summed
     confidences decide between classes with as many votes. ``zero_counts``: with two classes an
     output of zero is the second class, as in libsvm.
     """
@@ -33,6 +35,7 @@ class DecisionRule:
     is_pairs: bool = False
     breaks_ties: bool = False
     zero_counts: bool = False
+    pair_scores: str = "votes"
 
     @property
     def n_outputs(self) -> int:
@@ -61,39 +64,14 @@ class DecisionRule:
             return cast(is_second, np.int64)
         if not self.is_pairs:
             return namespace(values).argmax(values, axis=1)
+        if self.pair_scores == "worst":
+            return namespace(values).argmax(worst_scores(values, self.n_classes), axis=1)
         values = to_numpy(values)
         if self.breaks_ties:
             return vote_scores(values, self.n_classes).argmax(axis=1)
         # In libsvm a pair with a value of zero votes for the second class, in the scores of
         # scikit-learn for the first.
-        return _votes(values > 0, self.n_classes).argmax(axis=1)
-
-
-def pairs_of(n_classes: int) -> list[tuple[int, int]]:
-    """Pairs of classes, in the order of one-against-one outputs."""
-    return [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
-
-
-def vote_scores(pair_values: np.ndarray, n_classes: int) -> np.ndarray:
-    """Class scores from one-against-one values: votes, ties split by the summed confidences.
-
-    The same rule as scikit-learn's, so that a converted SVC gives the SVC's own numbers.
-    """
-    confidence = np.zeros((len(pair_values), n_classes))
-    for value, (first, second) in zip(pair_values.T, pairs_of(n_classes), strict=True):
-        confidence[:, first] += value
-        confidence[:, second] -= value
-    votes = _votes(pair_values >= 0, n_classes)
-    return votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
-
-
-def _votes(for_first: np.ndarray, n_classes: int) -> np.ndarray:
-    """Votes for each class, where it is known which pairs vote for their first class."""
-    votes = np.zeros((len(for_first), n_classes))
-    for value, (first, second) in zip(for_first.T, pairs_of(n_classes), strict=True):
-        votes[:, first] += value
-        votes[:, second] += ~value
-    return votes
+        return votes(values > 0, self.n_classes).argmax(axis=1)
 
 
 def check_finite(values: np.ndarray, kernel: str) -> None:
@@ -167,7 +145,7 @@ class Classes(Decision):
             raise ValueError("The classes are not two or more different labels.")
         is_known = link in (None, *LINKS)
         if isinstance(link, Calibration):
-            is_known = not self.rule.is_pairs
+            is_known = not self.rule.is_pairs or self.rule.pair_scores == "worst"
         if self.rule.n_classes != len(self.classes) or not is_known:
             raise ValueError(f"{self.rule} with link {shown(link)} is no rule for these classes.")
 
@@ -180,7 +158,8 @@ class Classes(Decision):
     def check(self, function: Any) -> None:
         """Raise ValueError unless the outputs are those of the classes or their pairs."""
         votes, n_classes = getattr(function, "vote_classes", None), len(self.classes)
-        is_other_vote = votes is not None and not (self.rule.is_pairs and votes == n_classes)
+        rule = (self.rule.pair_scores, n_classes if self.rule.is_pairs else 0)
+        is_other_vote = votes is not None and (function.pair_scores, votes) != rule
         if function.n_outputs != self.rule.n_outputs or is_other_vote:
             raise ValueError(f"{n_classes} classes do not go with {function.n_outputs} outputs.")
 
@@ -194,6 +173,8 @@ class Classes(Decision):
     def predict_proba(self, outputs: np.ndarray) -> np.ndarray:
         """Return the probability of every class."""
         assert self.link is not None
+        if self.rule.is_pairs and self.rule.n_classes > 2:
+            outputs = worst_scores(outputs, self.rule.n_classes)
         return probabilities(outputs, self.link)
 
     def to_dict(self) -> dict[str, Any]:
@@ -207,6 +188,8 @@ class Classes(Decision):
                 "JSON has texts, integers, finite numbers and truth values."
             )
         rule = {key: value for key, value in vars(self.rule).items() if key != "n_classes"}
+        if rule["pair_scores"] == "votes":
+            del rule["pair_scores"]  # which releases before it do not know
         link: Any = self.link
         if isinstance(link, Calibration):
             link = {"slope": link.slope}
@@ -217,13 +200,16 @@ class Classes(Decision):
         """Rebuild the decision from what :meth:`to_dict` wrote; ValueError if it is damaged."""
         if not isinstance(labels, list) or not all(map(is_label, labels)):
             raise ValueError("The decision is damaged: labels is not a list of labels.")
+        by = flags.pop("pair_scores", "votes")
+        check_pair_scores(by, "decision")
         if not all(isinstance(flag, bool) for flag in flags.values()):
             raise ValueError("The decision is damaged: its rule is not true or false.")
         if isinstance(link, dict):
             link = Calibration.from_dict(link)
         if not isinstance(link, (str, Calibration, type(None))):
             raise ValueError("The decision is damaged: its link is none that is known.")
-        return cls(labels_of(labels, dtype), DecisionRule(len(labels), **flags), link)
+        rule = DecisionRule(len(labels), pair_scores=by, **flags)
+        return cls(labels_of(labels, dtype), rule, link)
 
 
 @dataclass(frozen=True)
@@ -318,6 +304,13 @@ FIELDS = {
     "one-class": ("offset",),
     "density": ("bandwidth",),
 }
+#: For some kinds, what it may hold besides.
+ADDED_FIELDS = {"classes": ("pair_scores",), "number": ("limits",)}
+
+
+def has_added_fields(data: dict[str, Any]) -> bool:
+    """Whether the description of a decision holds what the first releases do not know."""
+    return any(key in data for key in ADDED_FIELDS.get(data["kind"], ()))
 
 
 def decision_from_dict(data: Any) -> Decision:
@@ -325,7 +318,8 @@ def decision_from_dict(data: Any) -> Decision:
     kind = data.get("kind") if isinstance(data, dict) else None
     if not isinstance(kind, str) or kind not in FIELDS:
         raise ValueError(f"The decision is damaged: its kind is none of {', '.join(FIELDS)}.")
-    known = ("kind", *FIELDS[kind], *(("limits",) if kind == "number" and "limits" in data else ()))
+    added = [key for key in ADDED_FIELDS.get(kind, ()) if key in data]
+    known = ("kind", *FIELDS[kind], *added)
     if data.keys() != set(known):
         fields = ", ".join(known)
         raise ValueError(f"The decision is damaged: its keys are not {fields}.")

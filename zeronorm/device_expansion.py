@@ -28,6 +28,7 @@ from zeronorm.arrays import (
 from zeronorm.blocks import row_blocks
 from zeronorm.distances import LIMIT, Scaling
 from zeronorm.expansion import KernelExpansion
+from zeronorm.pairs import worst_scores
 
 #: Numbers of a block of rows: half a GB.
 BLOCK = 2**26
@@ -91,6 +92,8 @@ class DeviceExpansion(KernelExpansion):
     def scores(self, outputs: Any) -> Any:
         """Decision values of rows with these outputs."""
         if self.vote_classes is not None:
+            if self.expansion.pair_scores == "worst":
+                return worst_scores(outputs, self.vote_classes)
             return as_on(self.expansion.scores(to_numpy(outputs)), outputs)
         return outputs[:, 0] if self.n_outputs == 1 else outputs
 

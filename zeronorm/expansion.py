@@ -16,12 +16,12 @@ import numpy as np
 from scipy import sparse
 
 from zeronorm.blocks import BLOCK_ROWS, row_blocks
-from zeronorm.decisions import vote_scores
 from zeronorm.distances import float_rows
 from zeronorm.expansion_parts import FORMAT as FORMAT
 from zeronorm.expansion_parts import VERSION, as_columns, check_parts, parts_from_dict
 from zeronorm.files import read_model, write_model
 from zeronorm.kernels import Kernel
+from zeronorm.pairs import PAIR_SCORES
 
 
 class KernelExpansion:
@@ -42,6 +42,8 @@ class KernelExpansion:
         Set when the outputs are the one-against-one pairs of this many classes and
         :meth:`decision_function` is to return one score per class, as
         :class:`~sklearn.svm.SVC` does with ``decision_function_shape="ovr"``.
+    pair_scores : {"votes", "worst"}, default="votes"
+        How the pairs make them: by "votes" as in ``SVC``, or the "worst" value of each class.
     linear : array-like of shape (n_features, n_outputs) or (n_features,), optional
         Weights of the features themselves, if there is a linear part; not for a precomputed
         kernel. A function with a linear part may do without kernel terms.
@@ -74,6 +76,7 @@ class KernelExpansion:
         kernel: Kernel,
         *,
         vote_classes: int | None = None,
+        pair_scores: str = "votes",
         linear: Any = None,
     ) -> None:
         if sparse.issparse(vectors):
@@ -85,7 +88,7 @@ class KernelExpansion:
         self.coef = as_columns(coef)
         self.intercept = np.array(intercept, dtype=np.float64, ndmin=1)
         self.kernel = kernel
-        self.vote_classes = vote_classes
+        self.vote_classes, self.pair_scores = vote_classes, pair_scores
         self.linear = None if linear is None else as_columns(linear)
         check_parts(self)
         self._values = kernel.prepare(self.vectors) if self.n_terms else None
@@ -95,8 +98,8 @@ class KernelExpansion:
         return {key: value for key, value in self.__dict__.items() if key != "_values"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # Pickles of zeronorm 0.1 know no linear part.
-        self.__dict__.update({"linear": None, **state})
+        # Pickles of zeronorm 0.1 know no linear part, and one way to make scores of pairs.
+        self.__dict__.update({"linear": None, "pair_scores": "votes", **state})
         self._values = self.kernel.prepare(self.vectors) if self.n_terms else None
 
     @property
@@ -111,10 +114,7 @@ class KernelExpansion:
 
     @property
     def n_products(self) -> int:
-        """Kernel terms and, where there is a linear part, an inner product for each output.
-
-        This is what a prediction costs.
-        """
+        """What a prediction costs: kernel terms, an inner product for each output if linear."""
         return self.n_terms + (0 if self.linear is None else self.n_outputs)
 
     @property
@@ -181,10 +181,7 @@ class KernelExpansion:
         return values
 
     def outputs_from(self, kernel_values: np.ndarray, X: Any) -> np.ndarray:
-        """Values of the outputs at rows X, from what their :meth:`kernel_values` are taken to be.
-
-        For whoever changes some of these: a row judged without its own term has a zero there.
-        """
+        """Values of the outputs at rows X with these for their :meth:`kernel_values`."""
         values = kernel_values @ self.coef + self.intercept
         return values if self.linear is None else values + float_rows(X) @ self.linear
 
@@ -192,7 +189,7 @@ class KernelExpansion:
         """Decision values of rows with these outputs."""
         if self.vote_classes is not None:
             with np.errstate(over="ignore", invalid="ignore"):
-                return vote_scores(outputs, self.vote_classes)
+                return PAIR_SCORES[self.pair_scores](outputs, self.vote_classes)
         return outputs[:, 0] if self.n_outputs == 1 else outputs
 
     def kernel_values(self, X: Any) -> np.ndarray:
@@ -250,6 +247,7 @@ class KernelExpansion:
             self.intercept if intercept is None else intercept,
             self.kernel,
             vote_classes=self.vote_classes,
+            pair_scores=self.pair_scores,
             linear=self.linear,
         )
 
@@ -271,6 +269,8 @@ class KernelExpansion:
             "coef": self.coef.tolist(),
             "vectors": self.vectors.tolist(),
         }
+        if self.pair_scores != "votes":
+            description["pair_scores"] = self.pair_scores
         if self.linear is not None:
             description["linear"] = self.linear.tolist()
         return description

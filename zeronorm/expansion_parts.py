@@ -9,6 +9,7 @@ import numpy as np
 from zeronorm.checks import is_integer
 from zeronorm.files import check_format, number_rows
 from zeronorm.kernels import Kernel
+from zeronorm.pairs import check_pair_scores
 
 FORMAT = "zeronorm-expansion"
 VERSION = 1
@@ -38,6 +39,7 @@ def check_parts(expansion: Any) -> None:
         if values is not None and not np.isfinite(values).all():
             raise ValueError(f"{label} holds values that are not finite.")
     _check_kernel(expansion)
+    check_pair_scores(expansion.pair_scores, "kernel expansion")
     k = expansion.vote_classes
     if k is not None and (k < 3 or expansion.n_outputs != k * (k - 1) // 2):
         raise ValueError(f"{k} classes do not make {expansion.n_outputs} pairs.")
@@ -84,7 +86,7 @@ def parts_from_dict(data: Any) -> dict[str, Any]:
     """Read the parts that a file describes; a clear ``ValueError`` if it is damaged."""
     what = "kernel expansion"
     needed = ("kernel", "n_features", "vote_classes", "intercept", "coef", "vectors")
-    data = check_format(data, what, FORMAT, VERSION, needed, optional=("linear",))
+    data = check_format(data, what, FORMAT, VERSION, needed, optional=("linear", "pair_scores"))
     n_features, vote_classes = data["n_features"], data["vote_classes"]
     if not is_integer(n_features) or n_features < 1:
         raise ValueError(f"The {what} is damaged: n_features is not a positive number.")
@@ -99,6 +101,7 @@ def parts_from_dict(data: Any) -> dict[str, Any]:
         "vectors": number_rows(data["vectors"], n_features, what, "vectors"),
         "kernel": Kernel.from_dict(data["kernel"]),
         "vote_classes": vote_classes,
+        "pair_scores": data.get("pair_scores", "votes"),
     }
     if "linear" in data:
         parts["linear"] = number_rows(data["linear"], len(outputs), what, "linear")

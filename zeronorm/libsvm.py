@@ -9,9 +9,10 @@ from scipy import sparse
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from sklearn.utils.validation import check_is_fitted
 
-from zeronorm.decisions import DecisionRule, pairs_of
+from zeronorm.decisions import DecisionRule
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
+from zeronorm.pairs import pairs_of
 
 CLASSIFIERS = (SVC, NuSVC)
 MACHINES = (SVC, NuSVC, SVR, NuSVR, OneClassSVM)

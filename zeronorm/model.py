@@ -28,6 +28,7 @@ from zeronorm.decisions import (
     Values,
     check_finite,
     decision_from_dict,
+    has_added_fields,
 )
 from zeronorm.expansion import KernelExpansion
 from zeronorm.expansion_parts import FORMAT as EXPANSION_FORMAT
@@ -37,8 +38,8 @@ from zeronorm.polynomial import SparsePolynomial
 
 FORMAT = "zeronorm-model"
 
-#: Version of a file; that of numbers with limits, which releases before these do not know.
-VERSION, LIMITED_VERSION = 1, 2
+#: Version of a file; that of decisions with what releases before it do not know.
+VERSION, ADDED_VERSION = 1, 2
 
 #: What scikit-learn calls an estimator whose values mean this.
 ESTIMATOR_TYPES = {
@@ -294,7 +295,7 @@ class Model:
         names, decision = getattr(self, "feature_names_in_", None), self.decision.to_dict()
         return {
             "format": FORMAT,
-            "version": LIMITED_VERSION if "limits" in decision else VERSION,
+            "version": ADDED_VERSION if has_added_fields(decision) else VERSION,
             "n_features_in": getattr(self, "n_features_in_", None),
             "feature_names_in": None if names is None else names.tolist(),
             "decision": decision,
@@ -305,7 +306,7 @@ class Model:
     def from_dict(cls, data: Any) -> Model:
         """Rebuild a model from :meth:`to_dict`; a clear ``ValueError`` if it is damaged."""
         needed = ("n_features_in", "feature_names_in", "decision", "function")
-        data = check_format(data, "model", FORMAT, (VERSION, LIMITED_VERSION), needed)
+        data = check_format(data, "model", FORMAT, (VERSION, ADDED_VERSION), needed)
         n_features, names, function = (data[key] for key in (*needed[:2], needed[3]))
         if n_features is not None and not (is_integer(n_features) and n_features > 0):
             raise ValueError("The model is damaged: n_features_in is not a positive number.")

@@ -108,6 +108,9 @@ def ask(model, method, X):
 
 def margins(scores: np.ndarray, function=None, X=None) -> np.ndarray:
     """Distance from the next decision: of two classes, of pairs that vote, of the largest two."""
+    if getattr(function, "pair_scores", "votes") == "worst":
+        ranked = np.sort(scores, axis=1)
+        return ranked[:, -1] - ranked[:, -2]
     if getattr(function, "vote_classes", None) is not None:
         return np.abs(function.outputs(X)).min(axis=1)
     if scores.ndim == 1:

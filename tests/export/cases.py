@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_transformer
-from sklearn.datasets import load_iris, make_moons
+from sklearn.datasets import load_iris, make_blobs, make_moons
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
@@ -72,6 +72,12 @@ def two_classes():
 def iris():
     X, y = load_iris(return_X_y=True)
     return single(X[::3]), y[::3] * 10
+
+
+@functools.cache
+def four_classes():
+    X, y = make_blobs(80, 3, centers=4, cluster_std=3.0, random_state=1)
+    return single(X), np.array(["a", "b", "c", "d"])[y]
 
 
 def regression():
@@ -229,6 +235,15 @@ def expansion(**options):
     return build
 
 
+def paired_expansion():
+    """Scores of four classes without their labels."""
+    rng = np.random.default_rng(4)
+    vectors, coef = rng.normal(size=(4, 3)), rng.normal(size=(4, 6))
+    how = {"vote_classes": 4, "pair_scores": "worst"}
+    pairs = KernelExpansion(vectors, coef, rng.normal(size=6), Kernel("rbf", gamma=0.4), **how)
+    return case_of(pairs, edges(two_classes()[0]))
+
+
 def with_names():
     X, y = two_classes()
     frame = pd.DataFrame(X, columns=HOSTILE[:3])
@@ -249,6 +264,11 @@ def one_feature():
 
 #: A SparseSVR whose linear part leads beyond its limits.
 LIMITED = {"C": 1.0, "epsilon": 0.1, "linear": True, "extrapolation": 0, "random_state": 0}
+
+#: A SparseSVC that has nothing to choose, so that it has no probabilities.
+FIXED = {"C": 1.0, "gamma": "scale", "metric": False, "linear": False}
+#: One whose outputs are pairs of classes.
+PAIRS = {"n_terms": 4, "multi_class": "ovo", "random_state": 0}
 
 BUILDERS = {
     "rbf": svc(gamma=0.7),
@@ -271,6 +291,9 @@ BUILDERS = {
     "SparseOneClassSVM": fitted(SparseOneClassSVM(0.2, 4, random_state=0), regression),
     "SparseSVC": fitted(SparseSVC(n_terms=3, random_state=0)),
     "SparseSVC, several": fitted(SparseSVC(n_terms=4, random_state=0), iris),
+    "SparseSVC, pairs": fitted(SparseSVC(C=[1, 10], **PAIRS), four_classes),
+    "SparseSVC, pairs, C": fitted(SparseSVC(**FIXED, **PAIRS), four_classes),
+    "expansion, pairs": paired_expansion,
     "ZeroNormSVC, several": fitted(ZeroNormSVC(C=10, random_state=0), iris),
     "logistic": fitted(RelevanceVectorClassifier()),
     "logistic, several": fitted(RelevanceVectorClassifier(gamma=1.0), iris),

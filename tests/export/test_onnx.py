@@ -11,7 +11,8 @@ from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from tests.export.cases import BUILDERS, get, iris, two_classes
+from tests.export.case import margins
+from tests.export.cases import BUILDERS, four_classes, get, iris, two_classes
 from zeronorm import (
     AROMSelector,
     KernelExpansion,
@@ -123,18 +124,22 @@ def converted(model, X, **options):
 @functools.cache
 def scaled(name):
     """The model of a case, fitted anew behind a scaler."""
-    data = iris if "several" in name else two_classes
+    data = iris if "several" in name else four_classes if "pairs" in name else two_classes
     return make_pipeline(StandardScaler(), clone(get(name).model)).fit(*data())
 
 
 @pytest.mark.parametrize("target_opset", [11, None])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-@pytest.mark.parametrize("name", ["SparseSVC", "SparseSVC, several", "names", "probit, several"])
+@pytest.mark.parametrize(
+    "name",
+    ["SparseSVC", "SparseSVC, several", "SparseSVC, pairs", "names", "probit, several"],
+)
 def test_pipeline_through_skl2onnx(name, kind, target_opset):
     model, X = scaled(name), get(name).X.astype(kind)[:-4]
     answers = converted(model, X, target_opset=target_opset)
-    scores = model.decision_function(X.astype(float)).reshape(len(X), -1)
-    clear = np.abs(scores).min(axis=1) > 1e-2
+    scores = model.decision_function(X.astype(float))
+    clear = margins(scores, model[-1].expansion_) > 1e-2
+    scores = scores.reshape(len(X), -1)
     labels = answers["label"]
     assert (labels == model.predict(X.astype(float)))[clear].all()
     shown = np.hstack([-scores, scores]) if scores.shape[1] == 1 else scores

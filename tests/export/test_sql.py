@@ -10,11 +10,11 @@ from sklearn.svm import SVC
 from tests.export import postgres
 from tests.export.cases import BUILDERS, HOSTILE, get, strict_pipeline, two_classes
 from zeronorm import KernelExpansion
-from zeronorm.decisions import vote_scores
 from zeronorm.export import to_sql
 from zeronorm.export.reading import describe
 from zeronorm.export.sql_text import DIALECTS, quoted
 from zeronorm.kernels import Kernel
+from zeronorm.pairs import vote_scores
 
 TABLE = 'my "table"; drop table x; --'
 KEY = "the 'key'"
@@ -93,7 +93,9 @@ def test_duckdb(name):
     check(get(name), answers_of(duckdb.connect().cursor(), get(name), "duckdb"))
 
 
-@pytest.mark.parametrize("name", ["SparseSVC", "mixed", "votes", "probit, several"])
+@pytest.mark.parametrize(
+    "name", ["SparseSVC", "mixed", "votes", "SparseSVC, pairs", "probit, several"]
+)
 def test_standard(name):
     duckdb = pytest.importorskip("duckdb")
     check(get(name), answers_of(duckdb.connect().cursor(), get(name), "standard"))
@@ -151,7 +153,10 @@ def _read(cell, case):
         return cell
 
 
-@pytest.mark.parametrize("name", ["rbf", "votes", "votes, ties", "logistic", "SparseSVC, several"])
+@pytest.mark.parametrize(
+    "name",
+    ["rbf", "votes", "votes, ties", "logistic", "SparseSVC, several", "SparseSVC, pairs"],
+)
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
 def test_a_row_without_a_number_has_no_answer(name, dialect):
     connect = sqlite3.connect if dialect == "sqlite" else pytest.importorskip("duckdb").connect

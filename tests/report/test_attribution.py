@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose
 from scipy.integrate import quad
 
 from tests.export.cases import BUILDERS, get
-from zeronorm.decisions import vote_scores
 from zeronorm.export.description import Function
 from zeronorm.report.attribution import shares
 from zeronorm.report.rows import described, features_of, outputs_of, raw_rows, term_values, typical
@@ -88,7 +87,7 @@ def test_every_model_adds_up(name):
     Z = features_of(description, rows)
     outputs = outputs_of(description, Z)
     votes, limits = description.votes, description.limits
-    shown = outputs if votes is None else vote_scores(outputs, votes)
+    shown = outputs if votes is None else description.class_scores(outputs)
     assert case.error(shown if limits is None else limits.clipped(shown)) < 1e-12
     for reference in (description.function.origin, typical(description, Z)):
         there = outputs_of(description, reference[None])[0]

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, OneClassSVM
 from typer.testing import CliRunner
 
-from tests.export.cases import HOSTILE, get, mixed_frame
+from tests.export.cases import HOSTILE, four_classes, get, mixed_frame
 from zeronorm import RelevanceVectorClassifier, SparseSVC
 from zeronorm.report import explain, make_report, write_html
 from zeronorm.report.measurement import Answers, joined
@@ -87,6 +87,41 @@ def test_several_classes():
     assert report.facts["scores"] == ["0 against 1", "0 against 2", "1 against 2"]
     assert "<h2>Curves</h2>" not in report.to_html()
     assert facts["scores"] == ["0", "1", "2"]
+
+
+def test_pairs_of_classes_that_are_decided_by_the_worst_of_each():
+    X, y = four_classes()
+    model = get("SparseSVC, pairs").model
+    report = make_report(model, X, y)
+    scores, facts = model.decision_function(X), report.facts
+    for curve, label, column in zip(facts["measured"]["curves"], "abcd", scores.T, strict=True):
+        assert curve["label"] == label
+        assert curve["auc"] == pytest.approx(metrics.roc_auc_score(y == label, column))
+    assert facts["measured"]["calibration"]["log_loss"] == pytest.approx(
+        metrics.log_loss(y, model.predict_proba(X))
+    )
+    assert facts["scores"] == ["a", "b", "c", "d"]
+    assert_allclose(facts["decision_range"], np.percentile(scores, [1, 99]), atol=1e-12)
+    said = "above zero the first wins, below the second. The class whose worst comparison is best"
+    assert said in facts["model"]["meaning"]
+    assert said in str(report) and said in Page(report.to_html()).text
+    shown = [example["split"]["output"].split(" against ") for example in facts["examples"]]
+    assert all(label in pair for label, pair in zip("abcd", shown, strict=True))
+    assert json.loads(report.to_json()) == facts
+
+
+def test_of_pairs_the_closest_of_the_predicted_class_is_explained():
+    X, _ = four_classes()
+    model = get("SparseSVC, pairs").model
+    facts = explain(model, X[0], X).facts
+    pairs = {s["output"]: s["value"] for s in facts["outputs"]}
+    mine = {name: v for name, v in pairs.items() if facts["prediction"] in name.split(" against ")}
+    closest = min(mine, key=lambda name: abs(mine[name]))
+    assert len(pairs) == 6 and len(mine) == 3
+    assert facts["prediction"] == model.predict(X[:1])[0]
+    assert facts["outputs"][facts["shown"]]["output"] == closest
+    assert f"Decision value ({closest})" in str(explain(model, X[0], X))
+    assert list(facts["probabilities"].values()) == pytest.approx(model.predict_proba(X[:1])[0])
 
 
 def test_of_many_classes_the_hardest_have_curves():

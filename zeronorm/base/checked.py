@@ -161,11 +161,12 @@ class CheckedExpansion:
 
     def _of_values(self, values: np.ndarray, learned: Learned, indices: np.ndarray) -> np.ndarray:
         rows = None if learned.expansion.linear is None else self.rows(indices)
-        return _codes(learned.expansion.outputs_from(values, rows))
+        expansion = learned.expansion
+        return _codes(expansion.scores(expansion.outputs_from(values, rows)))
 
 
 def _codes(scores: np.ndarray) -> np.ndarray:
-    return DecisionRule(max(2, scores.shape[1])).codes(scores)
+    return DecisionRule(max(2, scores.size // len(scores))).codes(scores)
 
 
 class CheckedLinear(CheckedModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy import sparse
 from zeronorm.arrays import as_on, take
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
+from zeronorm.pairs import pairs_of
 from zeronorm.solvers.gram import check_semidefinite
 from zeronorm.solvers.intercept import without_intercept
 from zeronorm.solvers.losses import Hinge
@@ -216,6 +217,32 @@ def rescaled_cost(
     return some / np.where(there > 0, there, 1.0)[codes[indices]] * total[codes[indices]]
 
 
+class PairRows(TrainingRows):
+    """Training rows whose outputs are pairs of classes, one against one.
+
+    ``targets`` are +1 for the first class of a pair, -1 for the second, and zero for rows of other
+    classes, which do not count in that output.
+    """
+
+    @classmethod
+    def of(cls, training: TrainingRows) -> PairRows:
+        """Return the same rows with pairs for outputs."""
+        names = (one.name for one in fields(TrainingRows))
+        parts = {name: getattr(training, name) for name in names}
+        return cls(**parts | {"targets": pair_targets(training.codes, training.targets.shape[1])})
+
+    def output_factors(self, indices: Any) -> np.ndarray:
+        """How many times some rows count in each output: once in those of their class."""
+        return np.abs(self.targets[indices]).astype(float)
+
+
+def pair_targets(codes: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return +1, -1 and 0 of class numbers in each pair of classes (n x pairs), small integers."""
+    first, second = np.array(pairs_of(n_classes)).T
+    own = codes[:, None].astype(int)
+    return (own == first).astype(np.int8) - (own == second).astype(np.int8)
+
+
 def own_class_factors(targets: np.ndarray) -> np.ndarray:
     """How many times a row counts in each output: √(K - 1) times in that of its own class.
 
@@ -258,15 +285,21 @@ def learned_expansion(
     kernel: Kernel,
     objective: float,
     linear: np.ndarray | None = None,
+    vote_classes: int | None = None,
 ) -> KernelExpansion:
-    """Put together what was learned; ValueError if it, or its objective, is not finite."""
+    """Put together what was learned; ValueError if it, or its objective, is not finite.
+
+    The outputs are pairs of ``vote_classes`` classes, if that is given.
+    """
     weights = 0.0 if linear is None else linear
     if not all(np.isfinite(part).all() for part in (coef, intercept, weights, objective)):
         raise ValueError(
             "The solution is not finite: the data are too badly scaled for this kernel and C. "
             "Standardise the features, or take a smaller C."
         )
-    return KernelExpansion(vectors, coef, intercept, kernel, linear=linear)
+    how = "votes" if vote_classes is None else "worst"
+    parts = vectors, coef, intercept, kernel
+    return KernelExpansion(*parts, vote_classes=vote_classes, pair_scores=how, linear=linear)
 
 
 def store_expansion(estimator: Any, expansion: KernelExpansion) -> None:

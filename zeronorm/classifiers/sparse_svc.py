@@ -18,13 +18,15 @@ from sklearn.utils.metaestimators import available_if
 from zeronorm.arrays import namespace, to_numpy
 from zeronorm.base.classifier import KernelClassifier
 from zeronorm.base.parameters import with_parameters
-from zeronorm.decisions import Classes
+from zeronorm.checks import check_word
+from zeronorm.decisions import Classes, DecisionRule
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.choice import Choice
 from zeronorm.learned.criteria import CLASSES, Criterion
 from zeronorm.learned.losses import SQUARED_HINGE, RowLoss
 from zeronorm.learned.machine import LearnedMachine
 from zeronorm.learned.scoring import HeldOutClassifier
+from zeronorm.learned.settings import Setting
 
 
 @with_parameters
@@ -62,6 +64,11 @@ class SparseSVC(LearnedMachine, KernelClassifier):
         Whether there is a linear part. "auto": chosen, if something is chosen at all and there are
         at most 400 features or 400 rows: its solution takes a square matrix of the fewer. Where
         rows are fewer than features there is not both it and a metric, unless both are asked for.
+    multi_class : {"auto", "ovr", "ovo"}, default="auto"
+        What the outputs of more than two classes are: each class against the rest ("ovr"), or each
+        against each other ("ovo"), as in :class:`~sklearn.svm.SVC`. All share the vectors, so that
+        pairs cost no terms; they tell many classes apart by fewer, and have no linear part. "auto":
+        chosen, if something is chosen at all and rows times pairs are at most 65 536; else "ovr".
     max_features : int, optional
         Most features that the model may use; there is a metric then.
     vectors : {"free", "inside", "rows"}, default="free"
@@ -124,6 +131,10 @@ class SparseSVC(LearnedMachine, KernelClassifier):
         k(x, z) = exp(-Σ metric_i (x_i - z_i)²).
     linear_coef_ : ndarray of shape (n_outputs, n_features)
         The linear part, if there is one.
+    multi_class_ : str
+        "ovr" or "ovo": what the outputs of more than two classes are. With "ovo" the outputs are
+        the pairs of classes in the order of :class:`~sklearn.svm.SVC`, and the score of a class is
+        minus the sum of what it loses its pairs by.
     n_features_used_ : int
         Number of features with a width or a linear coefficient that is not zero.
     expansion_ : KernelExpansion
@@ -196,7 +207,24 @@ class SparseSVC(LearnedMachine, KernelClassifier):
     True
     """
 
+    multi_class: str = "auto"
+
     _on_dask: ClassVar[str | None] = "DaskSparseSVC"
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_word("multi_class", self.multi_class, "auto", "ovr", "ovo")
+        if self.multi_class == "ovo" and self.linear is True:
+            raise ValueError(
+                "Pairs of classes have no linear part: take linear=False or 'auto' with "
+                "multi_class='ovo', or multi_class='ovr'."
+            )
+
+    def _multi_class(self) -> str:
+        return self.multi_class if self.linear is not True else "ovr"
+
+    def _choose_outputs(self, setting: Setting) -> None:
+        self.multi_class = "ovo" if setting.pairs else "ovr"
 
     def _losses(self) -> Sequence[RowLoss]:
         return (SQUARED_HINGE,)
@@ -209,9 +237,16 @@ class SparseSVC(LearnedMachine, KernelClassifier):
 
     def _store_choice(self, choice: Choice) -> None:
         self.calibration_ = choice.calibration
+        self.multi_class_ = "ovo" if choice.setting.pairs else "ovr"
 
     def _model_parts(self) -> tuple[KernelExpansion, Classes]:
-        return self.expansion_.to_numpy(), Classes(to_numpy(self.classes_), link=self.calibration_)
+        expansion, classes = self.expansion_.to_numpy(), to_numpy(self.classes_)
+        rule = DecisionRule(
+            len(classes),
+            is_pairs=expansion.vote_classes is not None,
+            pair_scores=expansion.pair_scores,
+        )
+        return expansion, Classes(classes, rule, link=self.calibration_)
 
     def _has_probabilities(self) -> bool:
         if hasattr(self, "expansion_") and self.calibration_ is None:

@@ -90,9 +90,8 @@ def _stack(description: Description, header: Header) -> int:
     if header.precision == "int16" and description.function.kind == "rbf":
         features += 2 * len(description.features) + 4 * description.function.n_outputs
     outputs = size * description.function.n_outputs
-    scores = description.n_scores if description.votes else 0
-    if description.is_classifier and description.decision.rule.is_pairs:
-        scores = 2 * len(description.labels)
+    n_arrays = int(description.is_classifier) + (description.pair_scores == "votes")
+    scores = n_arrays * (description.pair_classes or 0)
     return features + outputs + size * scores
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from zeronorm.export import c_decision_code as code
@@ -17,8 +15,8 @@ def decision_parts(description: Description, header: Header) -> list[str]:
     """Return the functions after the outputs."""
     rule = description.decision.rule if description.is_classifier else None
     parts = []
-    if description.votes is not None or (rule is not None and rule.breaks_ties):
-        parts.append(code.VOTE_SCORES)
+    if description.votes is not None or description.is_by_scores:
+        parts.append(code.PAIR_SCORES[description.pair_scores])
     parts.append(_decision(description, header))
     if description.kind == "number":
         several = description.function.n_outputs > 1
@@ -31,7 +29,7 @@ def decision_parts(description: Description, header: Header) -> list[str]:
             "    return !(value - value == 0) ? 0 : value > 0 ? 1 : -1;\n}\n"
         )
     elif rule is not None:
-        parts += [code.FINITE, _class(rule), _label(description, header)]
+        parts += [code.FINITE, _class(description), _label(description, header)]
         if description.link is not None:
             parts += _probabilities(description, header)
     return [header.named(part) for part in parts]
@@ -47,14 +45,12 @@ def _decision(description: Description, header: Header) -> str:
         header.add("high", description.limits.high)
         return head + code.LIMITED
     if description.votes is None:
-        return head + "    model_outputs(x, values);\n}\n"
-    return (
-        head + "    real pairs[MODEL_OUTPUTS];\n    model_outputs(x, pairs);\n"
-        "    model_vote_scores(pairs, values);\n}\n"
-    )
+        return head + code.VALUES + "}\n"
+    return head + code.PAIRS + code.SCORED + "}\n"
 
 
-def _class(rule: Any) -> str:
+def _class(description: Description) -> str:
+    rule = description.decision.rule
     if rule.n_classes == 2:
         sign = ">=" if rule.zero_counts else ">"
         return code.CLASS_OPEN + code.CHECK + f"    return values[0] {sign} 0 ? 1 : 0;\n}}\n"
@@ -62,9 +58,9 @@ def _class(rule: Any) -> str:
         scores = "    const real *scores = values;\n    int a, best = 0;\n"
         return code.CLASS_OPEN + scores + code.CHECK + code.LARGEST
     scores = "    real scores[MODEL_CLASSES];\n"
-    if rule.breaks_ties:
+    if description.is_by_scores:
         count = "    int a, best = 0;\n"
-        vote = "    model_vote_scores(values, scores);\n"
+        vote = "    model_class_scores(values, scores);\n"
     else:
         count, vote = "    int a, b, p = 0, best = 0;\n", code.BY_VOTES
     return code.CLASS_OPEN + scores + count + code.CHECK + vote + code.LARGEST
@@ -91,7 +87,10 @@ def _probabilities(description: Description, header: Header) -> list[str]:
     elif not is_softmax:
         parts.append(code.LOGISTIC)
     if is_softmax:
-        body = header.named(code.SOFTMAX, SLOPE=header.number(link.slope)) + code.NORMALISED
+        softmax = header.named(code.SOFTMAX, SLOPE=header.number(link.slope))
+        is_pairs = description.pair_classes is not None
+        scores = code.PAIRS + code.SUM + code.SCORED if is_pairs else code.SUM + code.VALUES
+        body = scores + softmax + code.NORMALISED
     elif several:
         tiny = float(np.finfo(header.real).tiny)
         body = header.named(code.EACH, TINY=header.number(tiny)) + code.NORMALISED

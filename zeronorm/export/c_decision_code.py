@@ -1,8 +1,10 @@
 """Pieces of the C header after the outputs, see c_code.py."""
 
-VOTE_SCORES = """\
+#: Scores of classes from the outputs of their pairs, by how they are made.
+PAIR_SCORES = {
+    "votes": """\
 /* Votes of the pairs, ties split by the summed confidences, as scikit-learn has it. */
-static inline void model_vote_scores(const real *pairs, real *scores)
+static inline void model_class_scores(const real *pairs, real *scores)
 {
     real votes[MODEL_CLASSES];
     int a, b, p = 0;
@@ -22,7 +24,29 @@ static inline void model_vote_scores(const real *pairs, real *scores)
         scores[a] = votes[a] + scores[a] / (3 * (size + 1));
     }
 }
-"""
+""",
+    "worst": """\
+/* The worst value of each class among its pairs; what is no number stays none. */
+static inline void model_class_scores(const real *pairs, real *scores)
+{
+    int a, b, p = 0;
+    scores[0] = pairs[0];
+    for (b = 1; b < MODEL_CLASSES; b++) {
+        scores[b] = -pairs[b - 1];
+    }
+    for (a = 0; a < MODEL_CLASSES; a++) {
+        for (b = a + 1; b < MODEL_CLASSES; b++, p++) {
+            scores[a] = pairs[p] >= scores[a] ? scores[a] : pairs[p];
+            scores[b] = -pairs[p] >= scores[b] ? scores[b] : -pairs[p];
+        }
+    }
+}
+""",
+}
+
+PAIRS = "    real pairs[MODEL_OUTPUTS];\n"
+VALUES = "    model_outputs(x, values);\n"
+SCORED = "    model_outputs(x, pairs);\n    model_class_scores(pairs, values);\n"
 
 PREDICT_TARGET = """\
 /* The prediction. */
@@ -128,6 +152,8 @@ static inline void model_probabilities(const real *x, real *values)
 {
 """
 
+SUM = "    real sum = 0, best;\n    int a;\n"
+
 EACH = """\
     real sum = 0;
     int a;
@@ -142,9 +168,6 @@ EACH = """\
 """
 
 SOFTMAX = """\
-    real sum = 0, best;
-    int a;
-    model_outputs(x, values);
     best = values[0];
     for (a = 1; a < MODEL_CLASSES; a++) {
         if (values[a] > best) {

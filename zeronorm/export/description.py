@@ -27,6 +27,7 @@ import numpy as np
 
 from zeronorm.decisions import Classes
 from zeronorm.limits import Limits
+from zeronorm.pairs import PAIR_SCORES
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,8 @@ class Function:
 class Description:
     """A model as it is exported.
 
-    ``votes`` is the number of classes whose scores are made from the outputs of their pairs;
+    ``votes`` is the number of classes whose scores, made from the outputs of their pairs, are the
+    decision values; ``pair_scores`` says how pairs make such scores, see ``zeronorm/decisions.py``;
     ``source`` says what it was, for the reader of a file.
     """
 
@@ -184,6 +186,7 @@ class Description:
     function: Function
     decision: Any
     votes: int | None
+    pair_scores: str
     source: str
 
     @property
@@ -208,8 +211,27 @@ class Description:
 
     @property
     def n_scores(self) -> int:
-        """Number of decision values: outputs, or classes where the pairs vote."""
+        """Number of decision values: outputs, or classes where pairs make their scores."""
         return self.function.n_outputs if self.votes is None else self.votes
+
+    @property
+    def pair_classes(self) -> int | None:
+        """Number of classes whose pairs the outputs are, None where they are no pairs."""
+        is_pairs = self.is_classifier and self.decision.rule.is_pairs and len(self.labels) > 2
+        return len(self.labels) if is_pairs else self.votes
+
+    @property
+    def is_by_scores(self) -> bool:
+        """Whether scores of classes, made from their pairs, decide, and not bare votes."""
+        if not self.is_classifier or self.pair_classes is None:
+            return False
+        return self.decision.rule.breaks_ties or self.pair_scores != "votes"
+
+    def class_scores(self, outputs: np.ndarray) -> np.ndarray:
+        """Return a score for each class where the outputs are their pairs, else the outputs."""
+        if self.pair_classes is None:
+            return outputs
+        return PAIR_SCORES[self.pair_scores](outputs, self.pair_classes)
 
     @property
     def link(self) -> Any:

@@ -151,16 +151,16 @@ def _function(description: Description) -> list[str]:
 def _decision(description: Description) -> list[str]:
     """Return decision values, predictions and probabilities."""
     parts = []
-    rule = description.decision.rule if description.is_classifier else None
-    n_voters = rule.n_classes if rule is not None and rule.is_pairs else description.votes
-    if n_voters is not None:
-        parts += [f"const nClasses = {n_voters};", code.VOTES]
-    if description.votes is not None or (rule is not None and rule.breaks_ties):
-        parts.append(code.VOTE_SCORES)
+    if description.pair_classes is not None:
+        parts.append(f"const nClasses = {description.pair_classes};")
+        if description.pair_scores == "votes":
+            parts.append(code.VOTES)
+    if description.votes is not None or description.is_by_scores:
+        parts.append(code.PAIR_SCORES[description.pair_scores])
     if description.limits is not None:
         low, high = literal(description.limits.low), literal(description.limits.high)
         parts.append(f"const low = {low}, high = {high};\n" + code.LIMITED)
-    values = _values(description) if description.votes is None else "voteScores(outputs(row))"
+    values = _values(description) if description.votes is None else "classScores(outputs(row))"
     one = "[0]" if description.n_scores == 1 else ""
     parts.append(
         f"/** Decision values. */\nexport function decision(row) {{\n  return {values}{one};\n}}\n"
@@ -189,7 +189,7 @@ def _predictions(description: Description) -> list[str]:
         scores = "values"
         if rule.is_pairs:
             by_votes = "votesOf(values, (value) => value > 0)"
-            scores = "voteScores(values)" if rule.breaks_ties else by_votes
+            scores = "classScores(values)" if description.is_by_scores else by_votes
         answer = f"classes[largest({scores})]"
     return [
         *parts,
@@ -215,7 +215,8 @@ def _probabilities(description: Description) -> list[str]:
         parts.append(code.PROBIT if link == "probit" else code.LOGISTIC)
         body = code.EACH if several else "  return [link(-values[0]), link(values[0])];\n"
     head = "/** The probability of every class, in the order of `classes`. */\n"
-    head += "export function probabilities(row) {\n  const values = outputs(row);\n"
+    values = "outputs(row)" if description.pair_classes is None else "classScores(outputs(row))"
+    head += f"export function probabilities(row) {{\n  const values = {values};\n"
     return [*parts, head + body + "}\n"]
 
 

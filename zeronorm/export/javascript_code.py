@@ -113,9 +113,11 @@ function votesOf(values, isForFirst) {
 }
 """
 
-#: As scikit-learn does: votes, ties split by the summed confidences.
-VOTE_SCORES = """\
-function voteScores(values) {
+#: Scores of classes from the outputs of their pairs, by how they are made. Votes are as in
+#: scikit-learn, ties split by the summed confidences.
+PAIR_SCORES = {
+    "votes": """\
+function classScores(values) {
   const sums = new Array(nClasses).fill(0);
   let pair = 0;
   for (let a = 0; a < nClasses; a++) {
@@ -127,7 +129,21 @@ function voteScores(values) {
   const votes = votesOf(values, (value) => value >= 0);
   return votes.map((count, c) => count + sums[c] / (3 * (Math.abs(sums[c]) + 1)));
 }
-"""
+""",
+    "worst": """\
+function classScores(values) {
+  const scores = new Array(nClasses).fill(Infinity);
+  let pair = 0;
+  for (let a = 0; a < nClasses; a++) {
+    for (let b = a + 1; b < nClasses; b++) {
+      scores[a] = Math.min(scores[a], values[pair]);
+      scores[b] = Math.min(scores[b], -values[pair++]);
+    }
+  }
+  return scores;
+}
+""",
+}
 
 LIMITED = """\
 function limited(values) {

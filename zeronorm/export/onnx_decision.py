@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.decisions import pairs_of
 from zeronorm.export import onnx_graph as graph
 from zeronorm.export.description import Description
 from zeronorm.export.normal import tail_polynomial
 from zeronorm.links import Calibration
+from zeronorm.pairs import pair_places, pairs_of
 
 
 def scores(writer: graph.Writer, description: Description, values: str) -> str:
     """Add decision values, shape (rows, scores)."""
     if description.votes is None:
         return values
-    return _vote_scores(writer, values, description.votes)
+    return _class_scores(writer, description, values)
 
 
 def limited(writer: graph.Writer, description: Description, values: str) -> str:
@@ -58,6 +58,23 @@ def _vote_scores(writer: graph.Writer, values: str, n_classes: int) -> str:
     return writer.op("Add", votes, share)
 
 
+def _worst_scores(writer: graph.Writer, values: str, n_classes: int) -> str:
+    """Add the worst value of each class among its pairs."""
+    both = writer.op("Concat", values, writer.op("Neg", values), axis=1)
+    # Not ReduceMin: where its axes stand depends on the version of the operators.
+    columns = (graph.integers(writer, column) for column in pair_places(n_classes).T)
+    return writer.op("Min", *(writer.op("Gather", both, column, axis=1) for column in columns))
+
+
+PAIR_SCORES = {"votes": _vote_scores, "worst": _worst_scores}
+
+
+def _class_scores(writer: graph.Writer, description: Description, values: str) -> str:
+    """Add a score for each class, where the values are those of their pairs."""
+    assert description.pair_classes is not None
+    return PAIR_SCORES[description.pair_scores](writer, values, description.pair_classes)
+
+
 def labels(writer: graph.Writer, description: Description, values: str) -> str:
     """Add the predicted class of every row."""
     rule = description.decision.rule
@@ -71,8 +88,8 @@ def labels(writer: graph.Writer, description: Description, values: str) -> str:
         )
     else:
         decided = values
-        if rule.breaks_ties:
-            decided = _vote_scores(writer, values, rule.n_classes)
+        if description.is_by_scores:
+            decided = _class_scores(writer, description, values)
         elif rule.is_pairs:
             decided = _votes(writer, writer.op("Less", zero, values), rule.n_classes)
         codes = writer.op("ArgMax", decided, axis=1, keepdims=0)
@@ -96,6 +113,8 @@ def label_values(description: Description) -> np.ndarray:
 def probabilities(writer: graph.Writer, description: Description, values: str) -> str:
     """Add the probability of every class."""
     link, several = description.link, description.function.n_outputs > 1
+    if description.pair_classes is not None:
+        values = _class_scores(writer, description, values)
     if isinstance(link, Calibration):
         values = writer.op("Mul", values, graph.real(writer, [link.slope]))
         if several:

@@ -12,7 +12,7 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 
 from zeronorm.checks import is_text
-from zeronorm.decisions import Density
+from zeronorm.decisions import Classes, Density
 from zeronorm.export.description import Column, Description, Feature, Lookup, Number
 from zeronorm.export.folding import folded
 from zeronorm.export.steps import after_all
@@ -79,7 +79,9 @@ def _described(
         height = log_height(model.decision.bandwidth, len(features))
         function = replace(function, intercept=np.array([height]))
     votes = getattr(model.function, "vote_classes", None)
-    return Description(columns, changed, function, model.decision, votes, source)
+    by = model.decision.rule if isinstance(model.decision, Classes) else model.function
+    how = getattr(by, "pair_scores", "votes")
+    return Description(columns, changed, function, model.decision, votes, how, source)
 
 
 def _names(model: Any, found: Model) -> list[str]:

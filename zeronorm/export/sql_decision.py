@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from zeronorm.decisions import pairs_of
 from zeronorm.export.description import Description
 from zeronorm.export.normal import tail_polynomial
 from zeronorm.export.sql_function import balanced, greatest
 from zeronorm.export.sql_text import Query, literal
 from zeronorm.links import Calibration
+from zeronorm.pairs import pairs_of
 
 #: Probabilities are at least this before they are scaled to sum to one.
 TINY = float(np.finfo(float).tiny)
@@ -25,7 +25,7 @@ def answer_queries(query: Query, description: Description, kept: dict[str, str])
     if description.kind == "one-class":
         return {"label": "CASE WHEN f0 > 0 THEN 1 WHEN f0 <= 0 THEN -1 END", "score": "f0"}
     if not description.is_classifier:
-        scores = outputs if description.votes is None else _voted(query, description.votes, kept)
+        scores = outputs if description.votes is None else _scored(query, description, kept)
         return _numbered("score", scores)
     if len(description.labels) == 2:
         return _two_classes(query, description, kept)
@@ -70,10 +70,9 @@ def _two_classes(query: Query, description: Description, kept: dict[str, str]) -
 def _several_classes(
     query: Query, description: Description, kept: dict[str, str], outputs: Sequence[str]
 ) -> dict[str, str]:
-    labels, rule = description.labels, description.decision.rule
-    scores, decided = list(outputs), list(outputs)
-    if rule.is_pairs:
-        scores, decided = _voted_classes(query, description, kept, outputs)
+    labels, scores, decided = description.labels, list(outputs), list(outputs)
+    if description.pair_classes is not None:
+        scores, decided = _paired_classes(query, description, kept, outputs)
     through = kept | {name: name for name in dict.fromkeys([*scores, *decided])}
     best = greatest(decided, query.dialect.greatest)
     largest = greatest(scores, query.dialect.greatest)
@@ -90,7 +89,7 @@ def _several_classes(
     if description.link is None:
         return answers | each
     through |= {"best": "best", "largest": "largest"}
-    names = _probabilities(query, description, through, outputs)
+    names = _probabilities(query, description, through, scores)
     answers["probability"] = of_best(names)
     by_class = {f"probability_{label}": p for label, p in zip(labels, names, strict=True)}
     return answers | each | by_class
@@ -112,6 +111,26 @@ def _voted(query: Query, count: int, kept: dict[str, str]) -> list[str]:
     return names
 
 
+def _worst(query: Query, count: int, kept: dict[str, str]) -> list[str]:
+    """Add the worst value of each class among its pairs: minus the largest with other signs."""
+    turned: dict[str, list[str]] = {f"s{c}": [] for c in range(count)}
+    for p, (a, b) in enumerate(pairs_of(count)):
+        turned[f"s{a}"].append(f"-f{p}")
+        turned[f"s{b}"].append(f"f{p}")
+    largest = query.dialect.greatest
+    query.add(kept | {name: f"-{greatest(some, largest)}" for name, some in turned.items()})
+    return list(turned)
+
+
+PAIR_SCORES = {"votes": _voted, "worst": _worst}
+
+
+def _scored(query: Query, description: Description, kept: dict[str, str]) -> list[str]:
+    """Add a score for each class, where the outputs are their pairs."""
+    assert description.pair_classes is not None
+    return PAIR_SCORES[description.pair_scores](query, description.pair_classes, kept)
+
+
 def _votes_for(c: int, count: int, yes: str, no: str) -> str:
     """Return the number of pairs that vote for a class, the first of a pair where f is so."""
     return balanced(
@@ -123,13 +142,13 @@ def _votes_for(c: int, count: int, yes: str, no: str) -> str:
     )
 
 
-def _voted_classes(
+def _paired_classes(
     query: Query, description: Description, kept: dict[str, str], outputs: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """Return the scores that are shown, one for each class, and what the class is decided by."""
     count = len(description.labels)
-    scores = _voted(query, count, kept)
-    if description.decision.rule.breaks_ties:
+    scores = _scored(query, description, kept)
+    if description.is_by_scores:
         return scores, scores
     # libsvm: a pair with a value of zero votes for the second class.
     votes = {f"w{c}": _votes_for(c, count, ">", "<=") for c in range(count)}
@@ -181,21 +200,21 @@ def _logistic(text: str) -> str:
 
 
 def _probabilities(
-    query: Query, description: Description, through: dict[str, str], outputs: Sequence[str]
+    query: Query, description: Description, through: dict[str, str], scores: Sequence[str]
 ) -> list[str]:
     """Add the probability of every class."""
-    names = [f"q{c}" for c in range(len(outputs))]
+    names = [f"q{c}" for c in range(len(scores))]
     if isinstance(description.link, Calibration):
         slope = literal(description.link.slope)
         texts = []
-        for f in outputs:
-            argument = f"{slope} * ({f} - largest)"
+        for score in scores:
+            argument = f"{slope} * ({score} - largest)"
             if query.dialect.is_strict:
                 argument = f"CASE WHEN {argument} < -700e0 THEN -700e0 ELSE {argument} END"
             texts.append(f"EXP({argument})")
         query.add(through | dict(zip(names, texts, strict=True)))
     else:
-        columns = dict(zip(names, outputs, strict=True))
+        columns = dict(zip(names, scores, strict=True))
         _linked(query, description, through, columns)
         tiny = literal(TINY)
         query.add(through | {q: f"CASE WHEN {q} < {tiny} THEN {tiny} ELSE {q} END" for q in names})

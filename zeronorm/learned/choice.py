@@ -16,16 +16,17 @@ import numpy as np
 
 from zeronorm.arrays import namespace, to_numpy
 from zeronorm.base.progress import within
-from zeronorm.base.training_set import TrainingRows
+from zeronorm.base.training_set import PairRows, TrainingRows
 from zeronorm.checks import is_integer
 from zeronorm.learned.continuation import easy_cost
 from zeronorm.learned.coordinates import Span, Units
 from zeronorm.learned.criteria import Criterion
 from zeronorm.learned.folds import Folds, FoldSizes, make_folds
+from zeronorm.learned.growth import grow_to_size, grow_while_it_helps
 from zeronorm.learned.holdout import Finished, HoldoutEffort, HoldoutSearch
 from zeronorm.learned.joint import Parameters
 from zeronorm.learned.one_draw import DrawSizes, OneDraw, draw_once
-from zeronorm.learned.path import STAYING, Path, PathEffort
+from zeronorm.learned.path import Path, PathEffort
 from zeronorm.learned.reference import cross_validate_landmarks, far_behind
 from zeronorm.learned.results import ONE, QUARTER, Results
 from zeronorm.learned.scoring import Scoring, best_score
@@ -227,8 +228,10 @@ class Search:
     def _by_holdout(self, settings: list[Setting], size: int | None, most: int = 0) -> Choice:
         """Choose by rows held out, and learn what was chosen, by mini-batches."""
         # Many rows say enough of what is best without a tube: of several losses the first.
+        settings = [one for one in settings if not one.pairs] or settings
+        is_pairs = settings[0].pairs  # they were asked for
         search = HoldoutSearch(
-            self.training,
+            PairRows.of(self.training) if is_pairs else self.training,
             self.units,
             [one for one in settings if one.loss == settings[0].loss],
             self.random,
@@ -260,82 +263,3 @@ def precision(training: TrainingRows, settings: list[Setting]) -> Any:
     costs = [setting.C * cost for setting in settings for cost in extremes]
     has_room = min(costs) >= SMALLEST and max(costs) <= LARGEST
     return np.float32 if training.kernel.name == "rbf" and has_room else np.float64
-
-
-def grow_while_it_helps(path: Path, settings: list[Setting], lowest: float, update: Any) -> bool:
-    """Let models grow while more terms help; whether they still did at the largest size.
-
-    Where a linear part may be or not, models have it first, and of several losses the first one;
-    those that do well are tried without, and with the other losses. ``lowest`` is the error of the
-    reference.
-    """
-    # The first stage with a size that is too large is the last one.
-    sizes = [stage[-1] for stage in path.stages]
-    count = next((i + 1 for i, size in enumerate(sizes) if size >= path.most), len(sizes))
-    stages = path.stages[:count]
-    if path.folds.shared.rows.n_outputs > path.most:
-        settings = [one for one in settings if not one.linear] or settings
-    losses = list(dict.fromkeys(one.loss for one in settings))
-    first = [
-        one
-        for one in settings
-        if one.loss == losses[0] and (one.linear or replace(one, linear=True) not in settings)
-    ]
-    update(0.1, f"{len(first)} settings, up to {stages[0][-1]} terms")
-    path.advance(stages[0], first)
-    path.keep(STAYING[0])
-    changes: list[dict[str, Any]] = [{"linear": False}, *({"loss": loss} for loss in losses[1:])]
-    for change in changes:
-        variants = [replace(one, **change) for one in path.states]
-        variants = [one for one in variants if one in settings and one not in path.states]
-        if variants:
-            update(0.2, f"{len(variants)} settings more")
-            path.advance(stages[0], variants)
-            path.keep(STAYING[0])
-    count = 0
-    for i in range(1, len(stages)):
-        if not path.goes_on(count, lowest):
-            return False
-        count = len(path.results.sizes)
-        error = path.results.mean.min()
-        update(0.3 + 0.5 * i / len(stages), f"{stages[i][-1]} terms, error {error:.4f}")
-        path.advance(stages[i])
-        path.keep(STAYING[min(i, len(STAYING) - 1)])
-    return path.goes_on(count, lowest)
-
-
-def grow_to_size(path: Path, settings: list[Setting], size: int, easy: float, update: Any) -> None:
-    """Let models grow to a given size, of which inner products of a linear part are a part.
-
-    They grow at the costs up to ``easy``, or the smallest. Each time their number of terms doubles,
-    half of the settings drop out. On the way models with a linear part, which has all its inner
-    products at once, are ahead of those without: the best of both go on to the end, where they
-    have all larger costs, one after the other.
-    """
-    n_outputs = path.folds.shared.rows.n_outputs
-    costs = sorted({setting.C for setting in settings})
-    first = [one for one in settings if one.C <= max(easy, costs[0])]
-    routes = {False: doublings(size), True: [0, *doublings(size - n_outputs)]}
-    routes = {linear: routes[linear] for linear in {setting.linear for setting in settings}}
-    path.states.update(dict.fromkeys(first))
-    n_stages = max(map(len, routes.values()))
-    for stage in range(n_stages):
-        update(0.6 * stage / n_stages, f"{len(path.states)} settings")
-        for linear, route in routes.items():
-            step = stage - n_stages + len(route)  # all arrive together
-            alike = [setting for setting in path.states if setting.linear == linear]
-            if step >= 0 and alike:
-                path.advance((route[step],), alike)
-        path.keep(max(STAYING[-1], len(first) >> (stage + 1)), both=True)
-    for C in costs:
-        if C > max(easy, costs[0]):
-            update(0.7, f"C={C:g}")
-            path.raise_cost(C)
-
-
-def doublings(size: int) -> list[int]:
-    """Return 1, 2, 4, ... and the size itself; nothing below one."""
-    sizes: list[int] = []
-    while size > 0 and (not sizes or sizes[-1] < size):
-        sizes.append(min(size, 2 * sizes[-1] if sizes else 1))
-    return sizes

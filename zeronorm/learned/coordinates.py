@@ -30,12 +30,13 @@ from zeronorm.arrays import (
     take,
     to_numpy,
 )
-from zeronorm.base.training_set import TrainingRows, learned_expansion
+from zeronorm.base.training_set import PairRows, TrainingRows, learned_expansion
 from zeronorm.blocks import row_blocks
 from zeronorm.expansion import KernelExpansion
 from zeronorm.kernels import Kernel
 from zeronorm.learned.joint import JointModels
 from zeronorm.learned.kernel_sets import Rows
+from zeronorm.pairs import classes_of_pairs
 
 #: Numbers of the rows in single precision up to which they are made once.
 KEPT = 2**28
@@ -87,7 +88,8 @@ class Units:
             data = self._moved(data, dtype)
         parts = training.targets[indices], training.output_factors(indices)
         targets, factors = (as_on(part.T, training.data, dtype) for part in parts)
-        return Rows(data, targets, factors, self.own_box(dtype, training.data))
+        box, pairs = self.own_box(dtype, training.data), isinstance(training, PairRows)
+        return Rows(data, targets, factors, box, pairs)
 
     def _moved(self, data: Any, dtype: Any) -> Any:
         """Return plain rows in these units; many of them without another array of their size."""
@@ -126,7 +128,9 @@ class Units:
         kernel = form.kernel.with_gamma(float(widths.mean())) if len(widths) else form.kernel
         if form.widths > 1:
             kernel = kernel.with_metric(widths / widths.mean())
-        return learned_expansion(vectors, coef[used], intercept, kernel, objective, linear)
+        classes = classes_of_pairs(len(intercept)) if form.pairs else None
+        parts = vectors, coef[used], intercept, kernel
+        return learned_expansion(*parts, objective, linear, vote_classes=classes)
 
 
 def _of_model(arrays: Any, index: int) -> np.ndarray:
@@ -208,9 +212,14 @@ class Span:
     def back(self, expansion: KernelExpansion) -> KernelExpansion:
         """Return an expansion in the features as given."""
         linear = None if expansion.linear is None else self._features(expansion.linear.T).T
-        vectors = self._features(expansion.vectors)
         return KernelExpansion(
-            vectors, expansion.coef, expansion.intercept, expansion.kernel, linear=linear
+            self._features(expansion.vectors),
+            expansion.coef,
+            expansion.intercept,
+            expansion.kernel,
+            linear=linear,
+            vote_classes=expansion.vote_classes,
+            pair_scores=expansion.pair_scores,
         )
 
     def _features(self, coordinates: np.ndarray) -> np.ndarray:

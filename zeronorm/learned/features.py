@@ -18,7 +18,7 @@ import numpy as np
 from zeronorm.arrays import as_on, copied, is_numpy, namespace, to_numpy, zeros
 from zeronorm.learned.coefficients import solve_coefficients
 from zeronorm.learned.descent import descend
-from zeronorm.learned.joint import JointModels, Used
+from zeronorm.learned.joint import JointModels, Parameters, Used
 from zeronorm.learned.kernel_sets import Rows
 
 #: Rounds of the zero-norm update, and the penalty of a width as it is, as a share of the objective.
@@ -27,8 +27,9 @@ ROUNDS, PRESSURE = 3, 0.003
 #: Log widths so far below the largest, in units of the spread of the features, are zero.
 BELOW = 6.0
 
-#: What features are switched off for may raise the objective by this share.
-TOLERATED = 0.02
+#: What features are switched off for may raise the objective by this share, and by this share of
+#: what the terms have lowered it by: with a small C that is hardly anything of the objective.
+TOLERATED, LOST = 0.02, 0.1
 
 #: Of the features to be switched off, the share that goes at a time.
 PART = 0.5
@@ -63,7 +64,16 @@ def zero_widths(models: JointModels, spread: np.ndarray, *, max_steps: int = STE
     kernel = as_on(is_used, models.rows.like, models.rows.dtype)
     fewer = models.at(pushed.parameters.copy(), replace(used, kernel=kernel))
     descend(fewer, max_steps=max_steps, tolerance=1e-6)
-    return fewer if fewer.values[0] <= (1.0 + TOLERATED) * before else models
+    rise = min(TOLERATED * before, LOST * gain_of_terms(models))
+    return fewer if fewer.values[0] <= before + rise else models
+
+
+def gain_of_terms(models: JointModels) -> float:
+    """Return by how much the terms of one model lower its objective."""
+    nothing = Parameters.nothing(1, models.rows, models.form)
+    without = JointModels(models.rows, models.form, models.cost, models.gamma, nothing)
+    solve_coefficients(without, max_steps=STEPS, tolerance=1e-5)
+    return float(without.objective()[0] - models.objective()[0])
 
 
 def spread_of(rows: Rows) -> np.ndarray:

@@ -12,7 +12,13 @@ from sklearn.utils import check_random_state
 from zeronorm.arrays import as_on, cast, namespace, take, to_numpy
 from zeronorm.base.sampling import stratified_rows
 from zeronorm.base.targets import NumericRows
-from zeronorm.base.training_set import Learned, TrainingRows, gap_warning, rescaled_cost
+from zeronorm.base.training_set import (
+    Learned,
+    PairRows,
+    TrainingRows,
+    gap_warning,
+    rescaled_cost,
+)
 from zeronorm.expansion import KernelExpansion
 from zeronorm.learned.choice import precision
 from zeronorm.learned.coefficients import certify
@@ -117,6 +123,7 @@ class _Fit:
     def __init__(
         self, training: TrainingRows, setting: Setting, random: np.random.RandomState
     ) -> None:
+        training = PairRows.of(training) if setting.pairs else training
         self.setting, self.random, self.given = setting, random, training
         self.span, self.training = rotated(training, setting.widths)
         training = self.training

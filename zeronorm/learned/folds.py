@@ -20,7 +20,7 @@ from zeronorm.base.sampling import (
     stratified_folds,
     stratified_rows,
 )
-from zeronorm.base.training_set import TrainingRows, rescaled_cost
+from zeronorm.base.training_set import TrainingRows, pair_targets, rescaled_cost
 from zeronorm.checks import is_integer
 from zeronorm.learned.coordinates import Units
 from zeronorm.learned.criteria import CLASSES, Criterion
@@ -93,7 +93,18 @@ class Folds:
 
     def seen_by(self, form: Form) -> Folds:
         """Return the folds that models of this form learn from."""
-        return self if self.rotated is None or form.widths > 1 else self.rotated
+        folds = self if self.rotated is None or form.widths > 1 else self.rotated
+        return folds.of_pairs() if form.pairs else folds
+
+    def of_pairs(self) -> Folds:
+        """Return the same folds, with pairs of classes for outputs."""
+        shared, n_classes = self.shared, self.shared.rows.n_outputs
+        targets = pair_targets(shared.codes, n_classes).T
+        parts = (
+            as_on(part, shared.rows.like, shared.rows.dtype) for part in (targets, abs(targets))
+        )
+        targets, factors = parts
+        return self.with_rows(replace(shared.rows, targets=targets, factors=factors, pairs=True))
 
     def active_rows(self, models: JointModels) -> float:
         """Share of the rows a model learns from that are support vectors of some output."""
@@ -139,7 +150,7 @@ class Folds:
         values = []
         fold = np.arange(len(models)) % len(self)
         for part in self.parts:
-            scores = models.scores(part.rows)
+            scores = models.decision_values(part.rows)
             xp, weight = namespace(scores), take(part.test_weight, fold)
             errors, per_row = part.criterion.row_losses(scores, part.truth)
             error = error + to_numpy(xp.sum(weight * cast(errors, weight.dtype), axis=1))
@@ -199,7 +210,7 @@ def evaluate(
     models: JointModels, part: Part, scoring: Scoring | None = None
 ) -> tuple[np.ndarray, np.ndarray, Any]:
     """Error and loss of models on each set of rows (models x sets), and their values."""
-    scores = models.scores(part.rows)
+    scores = models.decision_values(part.rows)
     errors, per_row = part.criterion.row_losses(scores, part.truth)
     weight = part.test_weight.T
     weight = weight / namespace(weight).sum(weight, axis=0)

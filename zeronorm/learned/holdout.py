@@ -141,7 +141,8 @@ class HoldoutSearch:
         clock: Callable[[], float] = perf_counter,
     ) -> None:
         self.training, self.units, self.random = training, units, random
-        self.n_outputs = training.targets.shape[1]  # and inner products of a linear part
+        self.n_outputs = training.targets.shape[1]
+        self.n_linear = 0 if settings[0].pairs else self.n_outputs  # inner products
         n_rows = len(training.codes)
         count = min(HELD_ROWS, int(HELD_SHARE * n_rows))
         held = stratified_rows(training.codes, count, random, least=1)
@@ -162,7 +163,7 @@ class HoldoutSearch:
 
     def first_size(self, terms: int) -> int:
         """Inner products of the first models, of which a linear part is at most a half."""
-        return max(terms, 2 * self.n_outputs)
+        return max(terms, 2 * self.n_linear)
 
     def held_out(self) -> tuple[np.ndarray, np.ndarray]:
         """Truth and weights of the rows held out."""
@@ -172,7 +173,7 @@ class HoldoutSearch:
         """Let models grow to a size, inner products of a linear part included, and descend."""
         groups = by_form(settings)
         for i, group in enumerate(groups):
-            terms = max(0, size - (self.n_outputs if group[0].linear else 0))
+            terms = max(0, size - (self.n_linear if group[0].linear else 0))
             problem = self.problem(group)
             report = within(update, i / len(groups), 1.0 / len(groups), self._progress(size))
             start = Parameters.joined([self.states[one] for one in group if one in self.states])
@@ -223,7 +224,7 @@ class HoldoutSearch:
     def of_size(self, size: int, update: Callable[[float, str], Any]) -> int:
         """Choose a setting for a given size; its index among the results is returned."""
         first = min(size, self.first_size(self.effort.first_terms))
-        settings = [one for one in self.settings if not one.linear or self.n_outputs <= first // 2]
+        settings = [one for one in self.settings if not one.linear or self.n_linear <= first // 2]
         settings = settings or self.settings
         if len(settings) > 1:
             for i, (steps, staying) in enumerate(self.effort.rounds):
@@ -336,9 +337,9 @@ class HoldoutSearch:
 
 def _share(before: float, after: float) -> float:
     """Return by which share a loss has fallen; of one that is infinite, by all of it."""
-    if before == np.inf:
-        return 1.0
-    return (before - after) / abs(before) if before else 0.0  # a score may be above its best
+    if before in (0.0, np.inf):
+        return float(before > 0.0)
+    return (before - after) / abs(before)  # a score may be above its best
 
 
 def further_sizes(size: int, most: int) -> list[int]:

@@ -46,6 +46,7 @@ from zeronorm.learned.kernel_sets import (
     sums_over_rows,
 )
 from zeronorm.learned.losses import SQUARED_HINGE, RowLoss
+from zeronorm.pairs import classes_of_pairs, worst_scores
 
 #: Widths stay within exp(-+ this) of where they began.
 REACH = 8.0
@@ -57,7 +58,8 @@ class Form:
 
     ``widths`` is 0 if the kernel's width stays, 1 if it is learned, and the number of features if
     each has its own; ``spread`` is the standard deviation of their logarithms a priori; ``linear``
-    the factor of the linear kernel, zero for none.
+    the factor of the linear kernel, zero for none; ``pairs`` says that the outputs are pairs of
+    classes.
     """
 
     kernel: Kernel
@@ -65,6 +67,7 @@ class Form:
     spread: float = 1.0
     linear: float = 0.0
     loss: RowLoss = SQUARED_HINGE
+    pairs: bool = False
 
 
 @dataclass
@@ -273,6 +276,13 @@ class JointModels:
         """Decision values of rows, shape (models, outputs, rows)."""
         values = self.kernel.values(self.parameters.vectors, self.current_widths, rows)
         return self._scores(values, self.coef(), self.parameters, rows)
+
+    def decision_values(self, rows: Rows) -> Any:
+        """Return the scores of rows; one for each class where the outputs are pairs of them."""
+        scores = self.scores(rows)
+        if not self.form.pairs:
+            return scores
+        return worst_scores(scores.mT, classes_of_pairs(scores.shape[1])).mT
 
     def _scores(self, values: Any, coef: Any, parameters: Parameters, rows: Rows) -> Any:
         scores = coef.mT @ values

@@ -42,13 +42,15 @@ class Rows:
     """Rows to learn from: X (n x d), targets -1 and +1 and factors of the costs (outputs x n).
 
     ``box`` is what learned vectors must stay in, if anything: their least and largest features, of
-    all (d,) or of each (m, d).
+    all (d,) or of each (m, d). Where outputs are ``pairs`` of classes, the rows of other classes
+    have a factor of zero.
     """
 
     X: Any
     targets: Any
     factors: Any
     box: tuple[Any, Any] | None = None
+    pairs: bool = False
 
     def __len__(self) -> int:
         return self.X.shape[0]
@@ -98,7 +100,30 @@ class Rows:
     def take(self, indices: Any) -> Rows:
         """Return some of the rows."""
         targets, factors = (take(part.T, indices).T for part in (self.targets, self.factors))
-        return Rows(take(self.X, indices), targets, factors, self.box)
+        return Rows(take(self.X, indices), targets, factors, self.box, self.pairs)
+
+    @cached_property
+    def counted(self) -> Counted | None:
+        """What counts of the outputs, where that is a small part: of NumPy's pairs of classes."""
+        if not self.pairs or self.is_on_device:
+            return None
+        entries = np.flatnonzero(self.factors)
+        targets, factors = (part.ravel()[entries][None, :] for part in (self.targets, self.factors))
+        return Counted(entries, entries % len(self), targets, factors)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Entries of the outputs (outputs x n) that count, one after the other, as one output.
+
+    ``entries`` are their places, ``rows`` their rows; targets and factors are (1, count).
+    """
+
+    entries: np.ndarray
+    rows: np.ndarray
+    targets: np.ndarray
+    factors: np.ndarray
+    counted: None = None
 
 
 def sums_over_rows(weights: Any, X: Any) -> Any:

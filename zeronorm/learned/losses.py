@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from zeronorm.arrays import as_on, at_least, double, namespace
-from zeronorm.learned.kernel_sets import Rows
+from zeronorm.learned.kernel_sets import Counted, Rows
 from zeronorm.solvers.newton.rounded_hinge import WIDTH
 
 
@@ -46,7 +46,7 @@ class RowLoss(ABC):
     def is_curved(self, scores: Any, targets: Any) -> Any:
         """Whether the loss has a curvature at these scores."""
 
-    def total(self, scores: Any, rows: Rows, cost: Any) -> tuple[Any, Any]:
+    def total(self, scores: Any, rows: Rows | Counted, cost: Any) -> tuple[Any, Any]:
         """Return the loss of every model, and its derivative by the scores.
 
         Parameters
@@ -58,7 +58,9 @@ class RowLoss(ABC):
         cost : ndarray of shape (models, n)
             Cost of every row.
         """
-        xp = namespace(scores)
+        xp, counted = namespace(scores), rows.counted
+        if counted is not None:
+            return self._total_of(counted, scores, cost)
         slack, direction = self.slack(scores, rows.targets)
         steepness = self._steepness(slack)
         slope = steepness * rows.factors
@@ -68,6 +70,14 @@ class RowLoss(ABC):
         value = 0.5 * xp.sum(slope * slack, axis=(1, 2), dtype=double(slope))
         slope *= -direction
         return value, slope
+
+    def _total_of(self, counted: Counted, scores: Any, cost: Any) -> tuple[Any, Any]:
+        """Return the same, of scores of which few count: all others have a slope of zero."""
+        chosen = np.take(scores.reshape(len(scores), 1, -1), counted.entries, axis=2)
+        value, slope = self.total(chosen, counted, np.take(cost, counted.rows, axis=1))
+        all_slopes = np.zeros_like(scores)
+        all_slopes.reshape(len(scores), -1)[:, counted.entries] = slope[:, 0, :]
+        return value, all_slopes
 
     def of_outputs(self, scores: Any, rows: Rows, cost: Any) -> Any:
         """Return the loss of every output (models, outputs)."""

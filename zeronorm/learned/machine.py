@@ -31,7 +31,7 @@ from zeronorm.learned.holdout import BATCH_STEPS
 from zeronorm.learned.learner import check_learnable
 from zeronorm.learned.losses import RowLoss
 from zeronorm.learned.scoring import Scoring, routed, rows_of, with_params
-from zeronorm.learned.settings import C_VALUES, check_form, check_splits, settings_of
+from zeronorm.learned.settings import C_VALUES, Setting, check_form, check_splits, settings_of
 from zeronorm.model_selection import RULES, check_rule, scorer_of
 
 
@@ -165,6 +165,13 @@ class LearnedMachine(KernelMachine):
         check_integer("n_init", self.n_init, least=1)
         check_integer("verbose", self.verbose, least=0)
 
+    def _multi_class(self) -> str:
+        """Which outputs several classes have; of numbers one for each target."""
+        return "ovr"
+
+    def _choose_outputs(self, setting: Setting) -> None:
+        """Set the parameters that say what the outputs of a setting are."""
+
     def _unit_cost(self) -> float:
         return 1.0  # the settings multiply it
 
@@ -229,6 +236,7 @@ class LearnedMachine(KernelMachine):
             chooses_terms=self._chooses_terms(),
             losses=self._losses(),
             C_values=self._C_values,
+            multi_class=self._multi_class(),
         )
         check_cost(max(setting.C for setting in settings) * training.cost)
         size = None if self._chooses_terms() else self.n_terms
@@ -270,6 +278,7 @@ class LearnedMachine(KernelMachine):
         # A width that was learned is learned again; one that was given stays.
         again.gamma = "cv" if setting.widths == 1 else setting.kernel.gamma
         again.metric, again.linear = setting.widths > 1, setting.linear
+        again._choose_outputs(setting)
         again.n_init, again.verbose = 1, 0
         return again
 

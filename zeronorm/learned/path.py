@@ -52,6 +52,13 @@ CANDIDATES, CANDIDATES_EACH = 32, 4
 #: Beyond so many outputs the sizes beside a linear part are these.
 FEW_OUTPUTS, COARSE = 2, (0, 2, 4, 8, 16, 32, 64, 128, 256)
 
+#: A size is not the best before one so many times as large was tried, of models that run ahead of
+#: the stages.
+BEYOND = 1.5
+
+#: Sizes of models of pairs: so many classes are not told apart by fewer.
+PAIR_SIZES = (2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+
 #: Kernel values of the models that are learned at once, about; and on a device with memory of its
 #: own, which few models do not keep busy.
 TOGETHER, DEVICE_TOGETHER = 2**21, 2**26
@@ -167,6 +174,8 @@ class Path:
             last = sizes[-1] + (n_linear if has_linear else 0)
             steps = sorted({size for stage in self.stages for size in stage} | set(sizes))
             steps = [size for size in steps if there < size <= last]
+            if group[0].pairs:
+                steps = [size for size in steps if size in PAIR_SIZES or size == last]
         fitting = tuple(size for size in steps if size <= most)
         # The last time, as far as they may.
         return (most,) if steps and not fitting and most > there else fitting
@@ -180,21 +189,25 @@ class Path:
             for start in range(0, len(alike), count):
                 yield alike[start : start + count]
 
-    def keep(self, count: int, *, both: bool = False) -> None:
-        """Drop all but the settings with the lowest losses, of each the lowest of its sizes.
-
-        The best with a linear part and the best without stay if ``both`` are to.
-        """
+    def ranked(self) -> list[Setting]:
+        """Return the settings that are left and were tried, the lowest loss of any size first."""
         ranks: dict[Setting, float] = {}
         for i, setting in enumerate(self.results.settings):
             if setting in self.states:
                 ranks[setting] = min(self.results.mean_loss(i), ranks.get(setting, np.inf))
-        ranked = sorted(ranks, key=lambda setting: ranks[setting])
+        return sorted(ranks, key=lambda setting: ranks[setting])
+
+    def keep(self, count: int, *, both: bool = False) -> None:
+        """Drop all but the settings with the lowest losses, of each the lowest of its sizes.
+
+        The best of each kind, with a linear part, without, and of pairs, stay if ``both`` are to.
+        """
+        ranked = self.ranked()
         staying = ranked[:count]
         if both:
-            first = {setting.linear: setting for setting in reversed(ranked)}
+            first = {(one.linear, one.pairs): one for one in reversed(ranked)}
             staying += [setting for setting in first.values() if setting not in staying]
-        waiting = [setting for setting in self.states if setting not in ranks]
+        waiting = [setting for setting in self.states if setting not in ranked]
         self.states = {setting: self.states[setting] for setting in (*staying, *waiting)}
 
     def goes_on(self, first: int, lowest: float) -> bool:
@@ -212,8 +225,13 @@ class Path:
             return bool(self.states)  # nothing to compare
         best = min(indices, key=results.mean_loss)
         setting = results.settings[best]
-        if best < first and setting in self.states and setting not in results.settings[first:]:
-            return True  # larger than the sizes of the stage already, it has waited
+        if best < first and setting in self.states:
+            kind = setting.linear, setting.pairs
+            models = zip(results.settings, results.sizes, strict=True)
+            tried = max(size for one, size in models if (one.linear, one.pairs) == kind)
+            # Larger than the sizes of the stage already, it has waited, or hardly grown.
+            if setting not in results.settings[first:] or tried < BEYOND * results.sizes[best]:
+                return True
         gain = results.losses[min(earlier, key=results.mean_loss)] - results.losses[best]
         is_clear = not results.within(results.unclear, gain)
         return is_clear or bool(best >= first and results.mean.min() > lowest)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from zeronorm.base.training_set import TrainingRows
@@ -19,13 +19,18 @@ C_VALUES, MANY_ROWS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0), 2_000
 #: Widths to begin with, as multiples of gamma="scale": those of "rbf" are learned, others stay.
 GAMMA_STARTS, GAMMA_FACTORS = (1.0,), (0.03, 0.1, 0.3, 1.0, 3.0)
 
+#: Classes from which on pairs of them are tried, and rows times pairs up to which they are. Three
+#: classes have as many pairs.
+PAIR_CLASSES, PAIR_VALUES = 4, 2**16
+
 
 @dataclass(frozen=True)
 class Setting:
     """A cost, a kernel with the width to begin with, and what the function is made of.
 
     ``widths`` is 0 if the width stays, 1 if it is learned, and the number of features if each has
-    its own; ``linear`` says whether there is a linear part; ``loss`` what is learned by.
+    its own; ``linear`` says whether there is a linear part; ``loss`` what is learned by; ``pairs``
+    whether the outputs are pairs of classes, and not classes against the rest.
     """
 
     C: float
@@ -33,12 +38,14 @@ class Setting:
     widths: int = 0
     linear: bool = False
     loss: RowLoss = SQUARED_HINGE
+    pairs: bool = False
 
     @property
     def form(self) -> Form:
         """The form of the functions."""
         kernel = self.kernel.with_gamma(1.0)
-        return Form(kernel, self.widths, linear=float(self.linear), loss=self.loss)
+        linear = float(self.linear)
+        return Form(kernel, self.widths, linear=linear, loss=self.loss, pairs=self.pairs)
 
 
 def settings_of(
@@ -51,6 +58,7 @@ def settings_of(
     chooses_terms: bool,
     losses: Sequence[RowLoss] = (SQUARED_HINGE,),
     C_values: Sequence[float] = C_VALUES,
+    multi_class: str = "ovr",
 ) -> list[Setting]:
     """Return what to choose from; "auto" is the simpler of the two where nothing else is."""
     costs, kernels = costs_of(C, training.n_all, C_values), kernels_of(gamma, training)
@@ -61,13 +69,33 @@ def settings_of(
         parts = [False, True]
     has_room = {width: may_be_linear(training, width) for width in widths}
     forms = [(part, width) for part in parts for width in widths if has_room[width] or not part]
-    return [
+    settings = [
         Setting(cost, kernel, width, part, loss)
         for part, width in forms or [(True, min(widths))]
         for loss in losses
         for cost in costs
         for kernel in kernels
     ]
+    in_pairs = [replace(one, pairs=True) for one in settings if not one.linear]
+    if multi_class == "ovo" and training.targets.shape[1] > 1:
+        if training.full_data is not None:
+            raise ValueError(
+                "Pairs of classes are not learned from more rows than the sample has: take "
+                "multi_class='ovr', or larger sample_rows."
+            )
+        return in_pairs
+    is_open = multi_class == "auto" and is_choosing and may_be_pairs(training)
+    return settings + in_pairs if is_open else settings
+
+
+def may_be_pairs(training: TrainingRows, values: int = PAIR_VALUES) -> bool:
+    """Whether pairs of classes are tried where they are not asked for: of few rows and classes.
+
+    The blocks of Dask know classes against the rest alone.
+    """
+    n_classes = training.targets.shape[1]
+    n_values = len(training.codes) * n_classes * (n_classes - 1) // 2
+    return n_classes >= PAIR_CLASSES and n_values <= values and training.full_data is None
 
 
 def by_form(settings: list[Setting]) -> list[list[Setting]]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.decisions import vote_scores
 from zeronorm.export.description import Description
+from zeronorm.pairs import pairs_of
 from zeronorm.report.attribution import shares
 from zeronorm.report.rows import (
     Seen,
@@ -58,7 +58,8 @@ def explain(
     -------
     Explanation
         It prints as text; ``facts["outputs"]`` has an entry for each output of the model (for
-        pairs of classes that vote, each pair), whose ``value`` is split in two ways::
+        pairs of classes, each pair), whose ``value`` is split in two ways, and ``facts["shown"]``
+        is the number of the one that the text shows::
 
             value = constant + linear + Σ terms        the model's own sum
             value = reference + Σ columns
@@ -115,6 +116,7 @@ def explained(
         "kind": description.kind,
         "meaning": meaning(description),
         "outputs": [_split(description, cells, z, reference, o) for o in range(values.shape[1])],
+        "shown": _shown(description, values),
     }
     if description.kind in ("classes", "number", "one-class"):
         found = np.asarray(description.decision.predict(values)).ravel().tolist()
@@ -123,6 +125,20 @@ def explained(
         chances = plain(description.decision.predict_proba(values)[0])
         facts["probabilities"] = dict(zip(map(str, description.labels), chances, strict=True))
     return facts
+
+
+def _shown(description: Description, values: np.ndarray) -> int:
+    """Return the output to show for one row: that of the predicted class; of its pairs the closest.
+
+    Where there is none for each class or pair, it is the first.
+    """
+    if len(description.labels) <= 2:
+        return 0
+    code = int(description.decision.rule.codes(values)[0])
+    if description.pair_classes is None:
+        return code
+    pairs = enumerate(pairs_of(description.pair_classes))
+    return min((p for p, pair in pairs if code in pair), key=lambda p: abs(values[0, p]))
 
 
 def _split(
@@ -189,11 +205,7 @@ def _chosen(description: Description, outputs: np.ndarray) -> list[tuple[str, in
         order = np.argsort(outputs[:, 0], kind="stable")
         indices = [order[round(q * (len(order) - 1))] for q in (0.1, 0.5, 0.9)]
         return list(zip(("A low prediction", "A middling one", "A high one"), indices, strict=True))
-    rule = description.decision.rule
-    codes = rule.codes(outputs)
-    scores = (
-        vote_scores(outputs, rule.n_classes) if rule.is_pairs and rule.n_classes > 2 else outputs
-    )
+    codes, scores = description.decision.rule.codes(outputs), description.class_scores(outputs)
     chosen = []
     for code, label in enumerate(description.labels[:EXAMPLES]):
         members = np.flatnonzero(codes == code)

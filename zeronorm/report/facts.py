@@ -13,7 +13,6 @@ import scipy
 import sklearn
 
 from zeronorm import __version__
-from zeronorm.decisions import vote_scores
 from zeronorm.export.description import Description, Lookup
 from zeronorm.export.javascript import module
 from zeronorm.files import write_text
@@ -179,8 +178,7 @@ def make_report(
 
 def _measured(description: Description, answers: Answers, y: Any) -> dict[str, Any]:
     if description.is_classifier:
-        rule = description.decision.rule
-        if rule.is_pairs and rule.n_classes > 2 and description.votes is None:
+        if description.pair_classes is not None and description.votes is None:
             answers = replace(answers, scores=None)  # of pairs, which are no scores of classes
         return classification_facts(answers, y, description.labels)
     if description.kind == "number":
@@ -240,7 +238,7 @@ def _inputs(description: Description, rows: list[list[Any]]) -> list[dict[str, A
 
 
 def _score_names(description: Description) -> list[str]:
-    """Return the name of each decision value: classes where the outputs are pairs that vote."""
+    """Return the name of each decision value: classes where pairs make their scores."""
     if description.votes is not None:
         return [str(label) for label in description.labels]
     return output_names(description)
@@ -249,5 +247,5 @@ def _score_names(description: Description) -> list[str]:
 def _decision_range(description: Description, Z: np.ndarray) -> list[float]:
     outputs = outputs_of(description, Z)
     if description.votes is not None:
-        outputs = vote_scores(outputs, description.votes)
+        outputs = description.class_scores(outputs)
     return plain(np.percentile(outputs, [1, 99]))

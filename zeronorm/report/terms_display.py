@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.decisions import vote_scores
 from zeronorm.export.description import Description, Lookup
 from zeronorm.report.description import column_importance
 from zeronorm.report.rows import described, features_of, look_at, outputs_of, typical
@@ -223,8 +222,5 @@ def _outputs(
     found = features_of(description, rows)
     others = [i for i, feature in enumerate(description.features) if feature.column not in pair]
     found[:, others] = typical(description, Z)[others]
-    outputs = outputs_of(description, found)
-    n_classes = len(description.labels)
-    if n_classes > 2 and description.decision.rule.is_pairs:
-        outputs = vote_scores(outputs, n_classes)
+    outputs = description.class_scores(outputs_of(description, found))
     return outputs.reshape(len(grid[1]), len(grid[0]), -1)

@@ -72,9 +72,8 @@ def _term_lines(facts: dict[str, Any], term: dict[str, Any]) -> list[str]:
 
 
 def shown_output(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return the output to show: that of the predicted class, where there is one for each."""
-    by_name = {split["output"]: split for split in facts["outputs"]}
-    return by_name.get(str(facts.get("prediction")), facts["outputs"][0])
+    """Return the output to show."""
+    return facts["outputs"][facts["shown"]]
 
 
 def explanation_text(facts: dict[str, Any]) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from zeronorm.decisions import pairs_of
 from zeronorm.export.description import Description
+from zeronorm.pairs import pairs_of
 
 
 class Facts:
@@ -80,7 +80,7 @@ def output_names(description: Description) -> list[str]:
     count = description.function.n_outputs
     if len(labels) == 2:
         return [labels[1]]
-    if labels and description.decision.rule.is_pairs:
+    if labels and description.pair_classes is not None:
         return [f"{labels[i]} against {labels[j]}" for i, j in pairs_of(len(labels))]
     if labels:
         return labels
@@ -94,11 +94,13 @@ def meaning(description: Description) -> str:
     labels = [str(label) for label in description.labels]
     if len(labels) == 2:
         return f"A decision value above zero means {labels[1]!r}, below zero {labels[0]!r}."
-    if labels and description.decision.rule.is_pairs:
-        return (
-            "Each output compares two classes: above zero it votes for the first, below for the "
-            "second, and the class with most votes wins."
-        )
+    if labels and description.pair_classes is not None:
+        return {
+            "votes": "Each output compares two classes: above zero it votes for the first, below "
+            "for the second, and the class with most votes wins.",
+            "worst": "Each output compares two classes: above zero the first wins, below the "
+            "second. The class whose worst comparison is best is the answer.",
+        }[description.pair_scores]
     if labels:
         return "There is one decision value for each class, and the class with the largest wins."
     if (limits := description.limits) is not None:

@@ -15,8 +15,9 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from zeronorm.decisions import Classes, pairs_of
+from zeronorm.decisions import Classes
 from zeronorm.files import replacing
+from zeronorm.pairs import pairs_of
 from zeronorm.tables.cells import BadCells, NumberForm, PlainForm
 from zeronorm.tables.columns import Column
 from zeronorm.tables.encoding import TableEncoder
