@@ -98,13 +98,10 @@ class Folds:
 
     def of_pairs(self) -> Folds:
         """Return the same folds, with pairs of classes for outputs."""
-        shared, n_classes = self.shared, self.shared.rows.n_outputs
-        targets = pair_targets(shared.codes, n_classes).T
-        parts = (
-            as_on(part, shared.rows.like, shared.rows.dtype) for part in (targets, abs(targets))
-        )
-        targets, factors = parts
-        return self.with_rows(replace(shared.rows, targets=targets, factors=factors, pairs=True))
+        rows = self.shared.rows
+        signs = pair_targets(self.shared.codes, rows.n_outputs).T
+        targets, factors = (as_on(part, rows.like, rows.dtype) for part in (signs, abs(signs)))
+        return self.with_rows(replace(rows, targets=targets, factors=factors, pairs=True))
 
     def active_rows(self, models: JointModels) -> float:
         """Share of the rows a model learns from that are support vectors of some output."""

@@ -16,8 +16,8 @@ def grow_while_it_helps(path: Path, settings: list[Setting], lowest: float, upda
     """Let models grow while more terms help; whether they still did at the largest size.
 
     Where a linear part may be or not, models have it first, and of several losses the first one;
-    those that do well are tried without, and with the other losses. ``lowest`` is the error of the
-    reference.
+    those that do well are tried without, with the other losses, and as pairs of classes. From then
+    on the best of each kind stays. ``lowest`` is the error of the reference.
     """
     # The first stage with a size that is too large is the last one.
     sizes = [stage[-1] for stage in path.stages]

@@ -141,9 +141,8 @@ class HoldoutSearch:
         clock: Callable[[], float] = perf_counter,
     ) -> None:
         self.training, self.units, self.random = training, units, random
-        self.n_outputs = training.targets.shape[1]
-        self.n_linear = 0 if settings[0].pairs else self.n_outputs  # inner products
-        n_rows = len(training.codes)
+        self.n_outputs, n_rows = training.targets.shape[1], len(training.codes)
+        self.n_linear = 0 if settings[0].pairs else self.n_outputs  # inner products of such a part
         count = min(HELD_ROWS, int(HELD_SHARE * n_rows))
         held = stratified_rows(training.codes, count, random, least=1)
         source = batch_source(training, units, dtype, effort.kept)
