@@ -72,6 +72,17 @@ def test_everything_follows_x(asarray):
     assert isinstance(model.score(X_other, asarray(y)), float)
 
 
+def test_pairs_of_classes(asarray):
+    X, y = make_blobs(80, centers=5, n_features=3, cluster_std=2.0, random_state=0)
+    options = {**SMALL, "C": [1.0, 10.0], "cv": 2, "multi_class": "ovo"}
+    model = SparseSVC(**options).fit(asarray(X), asarray(y))
+    assert tuple(model.dual_coef_.shape) == (10, model.n_terms_)
+    numpy_model = zeronorm.model.Model.from_estimator(model)
+    for method in ("decision_function", "predict", "predict_proba"):
+        found = getattr(model, method)(asarray(X))
+        np.testing.assert_allclose(to_numpy(found), getattr(numpy_model, method)(X), rtol=1e-9)
+
+
 @pytest.mark.parametrize("kept", [KEPT, 0], ids=["kept", "made in blocks"])
 def test_many_rows_are_learned_by_batches_of_any_library(asarray, kept):
     """The choice by rows held out; few steps, so that rounding has no time to grow."""

@@ -62,6 +62,21 @@ def test_few_rows_give_the_model_of_a_plain_fit(client):
     np.testing.assert_array_equal(there.predict_log_proba(dX).compute(), here.predict_log_proba(X))
 
 
+def test_pairs_of_classes_where_the_sample_is_all_rows(client):
+    X, y = rows(600)
+    y = np.where(X[:, 1] > 1.0, "much", y)  # four classes
+    options = {"random_state": 0, "C": [0.1, 1.0], "cv": 2, "multi_class": "ovo"}
+    here, there = SparseSVC(4, **options).fit(X, y), DaskSparseSVC(4, **options).fit(*blocks(X, y))
+    same_model(here, there, atol=0)
+    assert there.multi_class_ == "ovo" and there.dual_coef_.shape == (6, there.n_terms_)
+    (dX,) = blocks(X)
+    for method in ("predict", "decision_function", "predict_proba"):
+        found = getattr(there, method)(dX)
+        expected = getattr(here, method)(X)
+        assert found.shape == expected.shape
+        np.testing.assert_array_equal(found.compute(), expected)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_objective_is_the_least_on_all_rows(client, weighted):
     X, y = rows()
@@ -315,6 +330,8 @@ def test_bad_parameters_are_said_in_a_sentence(client):
     splits = list(KFold(3).split(np.zeros(N)))
     with pytest.raises(ValueError, match="give a number of folds"):
         SVC(C=[0.1, 1.0], cv=splits).fit(X, y)
+    with pytest.raises(ValueError, match="Pairs of classes are not learned from more rows"):
+        SVC(multi_class="ovo").fit(X, y)
     model = SVC().fit(X, y)
     with pytest.raises(ValueError, match="expecting 3 features"):
         model.predict(X[:, :2])
