@@ -41,8 +41,8 @@ What stays behind, and why. The table below and the pages of the studies name ev
   of those vectors, and that is not enough. Allowed more (`n_terms`), it is nearer to the SVM. (Many
   classes with few rows, such as movement_libras, in no study, were another case until pairs of
   classes were learned.)
-- **Rounding decides close choices.** On 100 to 400 rows another processor may choose another size
-  or C: the same code gave other models on six of six sets of `evidence` that were compared.
+- **Rounding decides close choices.** On 100 to 400 rows another machine may choose another size or
+  C: the same code gave other models on six of six sets of `evidence` that were compared.
 - **The most accurate of all** is sometimes an SVM with hundreds of vectors: with 16 to 32 terms
   SparseSVC is within a standard error on most sets, not on all. On haberman, where hardly anything
   beats the commonest class, Nystroem is ahead at every number of terms.
