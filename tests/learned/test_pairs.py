@@ -150,7 +150,7 @@ def test_pairs_tell_many_classes_apart_by_fewer_terms():
     assert error["ovo"] < 0.8 * error["ovr"]
 
 
-def test_auto_takes_what_is_better_and_says_so():
+def test_auto_says_what_it_has_taken():
     X, y = blobs(200, 8, seed=1, cluster_std=3.0)
     model = SparseSVC(random_state=0).fit(X, y)
     assert model.multi_class_ in ("ovr", "ovo")

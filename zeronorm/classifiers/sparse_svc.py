@@ -68,7 +68,8 @@ class SparseSVC(LearnedMachine, KernelClassifier):
         What the outputs of more than two classes are: each class against the rest ("ovr"), or each
         against each other ("ovo"), as in :class:`~sklearn.svm.SVC`. All share the vectors, so that
         pairs cost no terms; they tell many classes apart by fewer, and have no linear part. "auto":
-        chosen, if something is chosen at all and rows times pairs are at most 65 536; else "ovr".
+        chosen, if something is chosen at all, ``linear`` is not True, there are four classes or
+        more, and rows times pairs are at most 65 536; else "ovr".
     max_features : int, optional
         Most features that the model may use; there is a metric then.
     vectors : {"free", "inside", "rows"}, default="free"
