@@ -15,7 +15,7 @@ from benchmarks.tuning import in_units, judged
 from zeronorm import IRWLSClassifier, RelevanceVectorClassifier
 
 ABOUT = """
-Random halves, 50 (the paper, and rows of 77fe699: 100), features standardised on the training half.
+Random halves, 50 (the paper: 100), features standardised on the training half.
 SVC gets C (and for Iris gamma) by 10-fold cross-validation for accuracy, as in the paper; so does
 RVC (RelevanceVectorClassifier) its gamma for Iris, and for Pima it has nothing to choose. SKC
 (IRWLSClassifier, all rows as candidates) chooses lam (and gamma) by its own criteria without folds:

@@ -46,14 +46,14 @@ peer's standard error is that over its folds; "of the difference" is the stricte
 differences, corrected for shared training rows (Nadeau & Bengio 2003), as are the p values; these
 are not adjusted for their number.
 
-To save hours, ours that choose their terms among the rows (A to SPC) and sklearn-rvm are on three
-of the ten folds, Nystroem, fastrvm and the small machines of a given C and gamma (SLMC to MRSVM) on
-five; older rows (Nystroem: ce0a7cb, the others: 0ed647c and 6907c0a) are on all ten. SLMC, RS, MRS
-(SVCReducer), RSVM and MRSVM have the C and gamma of the tuned SVC. CE searches lightly while gamma
-is chosen (C = 1). sklearn-rvm has the gamma of fastrvm and is fitted on sets with up to 250
-training rows only, beyond which a fit takes minutes. dlib, on the sets of Huang et al. and three of
-the folds, has its own search, stopped by the clock after half a second of asking (alone it goes on
-for far longer), so that its results are not repeatable; then it is cut by `dlib.reduce`.
+To save hours, ours that choose their terms among the rows (A to SPC), fastrvm and sklearn-rvm are
+on three of the ten folds, Nystroem and the small machines of a given C and gamma (SLMC to MRSVM) on
+five. SLMC, RS, MRS (SVCReducer), RSVM and MRSVM have the C and gamma of the tuned SVC. CE searches
+lightly while gamma is chosen (C = 1). sklearn-rvm has the gamma of fastrvm and is fitted on sets
+with up to 250 training rows only, beyond which a fit takes minutes. dlib, on the sets of Huang et
+al. and three of the folds, has its own search, stopped by the clock after half a second of asking
+(alone it goes on for far longer), so that its results are not repeatable; then it is cut by
+`dlib.reduce`.
 """
 #: Inner folds of SparseSVC, by default.
 OWN_FOLDS = 5
@@ -61,7 +61,7 @@ OWN_FOLDS = 5
 SOME_FOLDS = 3
 FOLDS_OF = {
     "Nystroem": 5,
-    "fastrvm": 5,
+    "fastrvm": SOME_FOLDS,
     "reduced": 5,
     "sklearn-rvm": SOME_FOLDS,
     "dlib": SOME_FOLDS,

@@ -62,6 +62,16 @@ def test_diagonals_and_factors(other):
 
 
 @LIBRARIES
+def test_lower_triangles(other):
+    matrices = np.random.default_rng(0).normal(size=(3, 4, 4))
+    matrices[1, 0, 3], matrices[2, 1, 0] = np.nan, np.inf
+    for one in (matrices, matrices.astype(np.float32), matrices[:, :3], matrices.mT):
+        found = arrays.lower_triangles(other(np.ascontiguousarray(one)))
+        np.testing.assert_array_equal(arrays.to_numpy(found), np.tril(one))
+        assert arrays.dtype_name(found.dtype) == one.dtype.name
+
+
+@LIBRARIES
 def test_types_and_places(other):
     single = arrays.cast(other(np.ones(3)), np.float32)
     assert arrays.dtype_name(single.dtype) == "float32"

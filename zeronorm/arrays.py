@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from functools import lru_cache
 from mmap import mmap
 from typing import Any
 
@@ -255,6 +256,18 @@ def with_diagonal(matrices: Any, values: Any) -> Any:
     flat = xp.reshape(matrices, (*matrices.shape[:-2], size * size))
     flat[..., :: size + 1] = values
     return xp.reshape(flat, matrices.shape)
+
+
+def lower_triangles(matrices: Any) -> Any:
+    """Return a stack of matrices with zeros above the diagonals."""
+    if is_numpy(matrices):  # np.tril makes its mask anew each time, which is most of its work
+        return np.where(_below_diagonal(*matrices.shape[-2:]), matrices, matrices.dtype.type(0))
+    return namespace(matrices).tril(matrices)
+
+
+@lru_cache(maxsize=64)
+def _below_diagonal(rows: int, columns: int) -> np.ndarray:
+    return np.tri(rows, columns, dtype=bool)
 
 
 def in_place(function: Callable[..., Any], array: Any) -> Any:

@@ -6,7 +6,7 @@ models of all folds are learned together (``joint.py``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -83,6 +83,10 @@ class Folds:
     repeats: int = 1
     scoring: Scoring | None = None
     ends_on_rows: bool = False
+    #: Rows that were drawn as candidates, by fold and number: every setting asks for the same.
+    _drawn: dict[tuple[int, int], np.ndarray] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def __len__(self) -> int:
         return len(self.train)
@@ -118,13 +122,15 @@ class Folds:
 
     def candidates(self, fold: int, count: int) -> Any:
         """Draw rows among which a fold looks for new vectors: the same for every setting."""
-        random = np.random.RandomState((self.seed + 7919 * fold + count) % (2**32))
-        train = np.flatnonzero(self.train[fold])
-        if len(train) > count:
-            codes = renumbered(self.shared.codes[train])
-            train = train[stratified_rows(codes, count, random)[:count]]
-        # As many for every fold, so that they fit into one array.
-        return self.shared.rows.dense(train[np.arange(count) % len(train)])
+        if (fold, count) not in self._drawn:
+            random = np.random.RandomState((self.seed + 7919 * fold + count) % (2**32))
+            train = np.flatnonzero(self.train[fold])
+            if len(train) > count:
+                codes = renumbered(self.shared.codes[train])
+                train = train[stratified_rows(codes, count, random)[:count]]
+            # As many for every fold, so that they fit into one array.
+            self._drawn[fold, count] = train[np.arange(count) % len(train)]
+        return self.shared.rows.dense(self._drawn[fold, count])
 
     def all_candidates(self, count: int) -> Any:
         """Draw rows among which each fold looks for new vectors, (folds, count, d)."""

@@ -252,7 +252,7 @@ class JointModels:
             shares = xp.exp(xp.clip(log_widths - self.used.log_widths, -REACH, REACH))
             shares *= self.used.pressure * self.used.kernel
             return cast(xp.sum(shares, axis=1), double(shares)), shares
-        mean = xp.mean(log_widths, axis=1, keepdims=True)
+        mean = xp.sum(log_widths, axis=1, keepdims=True) / log_widths.shape[1]
         scaled = (log_widths - mean) / self.form.spread**2
         value = 0.5 * xp.sum(scaled * (log_widths - mean), axis=1) + 0.5 * mean[:, 0] ** 2
         return cast(value, double(value)), scaled + mean / log_widths.shape[1]

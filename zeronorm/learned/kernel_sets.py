@@ -24,6 +24,7 @@ from zeronorm.arrays import (
     dtype_name,
     exp_at_most_one,
     is_numpy,
+    lower_triangles,
     namespace,
     take,
     triangular_inverse,
@@ -262,7 +263,7 @@ def factors(matrix: Any, share: float | None = None) -> tuple[Any, Any]:
     if matrix.shape[1] == 0:
         return matrix, matrix
     xp, ridged, precision = namespace(matrix), copied(matrix), dtype_name(matrix.dtype)
-    size = xp.mean(diagonal(matrix), axis=1, keepdims=True)
+    size = xp.sum(diagonal(matrix), axis=1, keepdims=True) / matrix.shape[1]
     size = at_least(size, float(np.finfo(precision).tiny))
     share = RIDGES[precision] if share is None else float(share)
     ridge = share * size
@@ -286,9 +287,8 @@ def by_gram_of(factor: Any, inverse: Any, coef: Any, by_weights: Any) -> Any:
     -beta (L^-1 p)', below the diagonal; from there by the rule for Cholesky factors (Murray 2016,
     arXiv:1602.07527).
     """
-    xp = namespace(coef)
-    by_factor = xp.tril(-coef @ by_weights.mT)
-    inner = xp.tril(factor.mT @ by_factor)
+    by_factor = lower_triangles(-coef @ by_weights.mT)
+    inner = lower_triangles(factor.mT @ by_factor)
     inner = with_diagonal(inner, 0.5 * diagonal(inner))
     outer = inverse.mT @ inner @ inverse
     return 0.5 * (outer + outer.mT)

@@ -41,6 +41,9 @@ from zeronorm.arrays import as_on, copied, double, namespace, put, take, to_nump
 #: Pairs of steps and gradient differences that are remembered.
 MEMORY = 10
 
+#: Which products of the pairs make the upper triangle.
+UPPER = np.tri(MEMORY, dtype=bool).T
+
 #: Share of the slope by which the value must fall, and the least share of a step tried next.
 ARMIJO, SHORTEST = 1e-4, 0.1
 
@@ -120,7 +123,7 @@ class _Memory:
         steps, changes = take(self.steps, which), take(self.changes, which)
         scale = self.scale[which]
         products = self.products[which]
-        upper = np.triu(products)
+        upper = np.where(UPPER, products, 0.0)
         diagonal = np.einsum("bmm->bm", products)
         np.einsum("bmm->bm", upper)[...] += diagonal == 0  # pairs not yet there
         column = gradient[:, :, None]
