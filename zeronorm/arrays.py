@@ -25,6 +25,9 @@ DOUBLE = np.dtype(np.float64)
 #: Triangles smaller than this are inverted together, larger ones one by one.
 LARGE_TRIANGLE = 16
 
+#: Masks of matrices with at most so many columns are kept.
+SMALL_MASK = 256
+
 #: Types of arrays that have been met: whether they are NumPy's, and their modules. Small problems
 #: ask a hundred thousand times.
 _IS_NUMPY: dict[type, bool] = {np.ndarray: True}
@@ -260,12 +263,13 @@ def with_diagonal(matrices: Any, values: Any) -> Any:
 
 def lower_triangles(matrices: Any) -> Any:
     """Return a stack of matrices with zeros above the diagonals."""
-    if is_numpy(matrices):  # np.tril makes its mask anew each time, which is most of its work
+    if is_numpy(matrices) and matrices.shape[-1] <= SMALL_MASK:
+        # np.tril makes its mask anew each time, of small matrices most of its work.
         return np.where(_below_diagonal(*matrices.shape[-2:]), matrices, matrices.dtype.type(0))
     return namespace(matrices).tril(matrices)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=32)
 def _below_diagonal(rows: int, columns: int) -> np.ndarray:
     return np.tri(rows, columns, dtype=bool)
 

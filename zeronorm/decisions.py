@@ -7,7 +7,7 @@ command line ask here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -143,9 +143,10 @@ class Classes(Decision):
         self.link = link
         if len(self.classes) < 2 or len(set(self.classes.tolist())) < len(self.classes):
             raise ValueError("The classes are not two or more different labels.")
-        is_known = link in (None, *LINKS)
-        if isinstance(link, Calibration):
-            is_known = not self.rule.is_pairs or self.rule.pair_scores == "worst"
+        is_known = isinstance(link, Calibration) or link in (None, *LINKS)
+        if self.rule.is_pairs and self.rule.n_classes > 2 and link is not None:
+            # A link is of scores, and votes are none; the named ones are of outputs.
+            is_known = isinstance(link, Calibration) and self.rule.pair_scores == "worst"
         if self.rule.n_classes != len(self.classes) or not is_known:
             raise ValueError(f"{self.rule} with link {shown(link)} is no rule for these classes.")
 
@@ -187,7 +188,8 @@ class Classes(Decision):
                 f"Class labels such as {shown([*strange, *labels][0])} ({dtype}) cannot be saved: "
                 "JSON has texts, integers, finite numbers and truth values."
             )
-        rule = {key: value for key, value in vars(self.rule).items() if key != "n_classes"}
+        rule = asdict(self.rule)  # also of one that was pickled before it had all fields
+        del rule["n_classes"]
         if rule["pair_scores"] == "votes":
             del rule["pair_scores"]  # which releases before it do not know
         link: Any = self.link
@@ -201,7 +203,7 @@ class Classes(Decision):
         if not isinstance(labels, list) or not all(map(is_label, labels)):
             raise ValueError("The decision is damaged: labels is not a list of labels.")
         by = flags.pop("pair_scores", "votes")
-        check_pair_scores(by, "decision")
+        check_pair_scores(by)
         if not all(isinstance(flag, bool) for flag in flags.values()):
             raise ValueError("The decision is damaged: its rule is not true or false.")
         if isinstance(link, dict):

@@ -50,6 +50,7 @@ class DeviceExpansion(KernelExpansion):
     def __init__(self, expansion: KernelExpansion, like: Any, block: int = BLOCK) -> None:
         self.expansion, self.block = expansion, block
         self.kernel, self.vote_classes = expansion.kernel, expansion.vote_classes
+        self.pair_scores = expansion.pair_scores
         parts = (expansion.vectors, expansion.coef, expansion.intercept)
         self.vectors, self.coef, self.intercept = (as_on(part.copy(), like) for part in parts)
         self.linear = None if expansion.linear is None else as_on(expansion.linear.copy(), like)
@@ -92,7 +93,7 @@ class DeviceExpansion(KernelExpansion):
     def scores(self, outputs: Any) -> Any:
         """Decision values of rows with these outputs."""
         if self.vote_classes is not None:
-            if self.expansion.pair_scores == "worst":
+            if self.pair_scores == "worst":
                 return worst_scores(outputs, self.vote_classes)
             return as_on(self.expansion.scores(to_numpy(outputs)), outputs)
         return outputs[:, 0] if self.n_outputs == 1 else outputs

@@ -39,8 +39,10 @@ def check_parts(expansion: Any) -> None:
         if values is not None and not np.isfinite(values).all():
             raise ValueError(f"{label} holds values that are not finite.")
     _check_kernel(expansion)
-    check_pair_scores(expansion.pair_scores, "kernel expansion")
+    check_pair_scores(expansion.pair_scores)
     k = expansion.vote_classes
+    if k is None and expansion.pair_scores != "votes":
+        raise ValueError("pair_scores is of pairs of classes; say of how many by vote_classes.")
     if k is not None and (k < 3 or expansion.n_outputs != k * (k - 1) // 2):
         raise ValueError(f"{k} classes do not make {expansion.n_outputs} pairs.")
 

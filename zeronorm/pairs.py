@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from zeronorm.arrays import as_on, namespace
+from zeronorm.checks import shown
 
 
 def pairs_of(n_classes: int) -> list[tuple[int, int]]:
@@ -53,11 +54,11 @@ def pair_places(n_classes: int) -> np.ndarray:
 PAIR_SCORES = {"votes": vote_scores, "worst": worst_scores}
 
 
-def check_pair_scores(name: Any, what: str) -> None:
+def check_pair_scores(name: Any) -> None:
     """Raise ValueError unless this is a way to make scores of classes from their pairs."""
     if not isinstance(name, str) or name not in PAIR_SCORES:
         known = " or ".join(map(repr, PAIR_SCORES))
-        raise ValueError(f"The {what} is damaged: pair_scores is not {known}.")
+        raise ValueError(f"pair_scores must be {known}, not {shown(name)}.")
 
 
 def classes_of_pairs(n_pairs: int) -> int:

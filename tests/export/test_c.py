@@ -14,9 +14,11 @@ from tests.export.cases import BUILDERS, get, strict_pipeline, two_classes
 from tests.export.compiled import FLAGS, Program
 from zeronorm import KernelExpansion, ZeroNormSVC
 from zeronorm.export import to_c
+from zeronorm.export.c_decision_code import PAIR_SCORES
 from zeronorm.export.quantised import quantised
 from zeronorm.export.reading import describe
 from zeronorm.kernels import Kernel
+from zeronorm.pairs import worst_scores
 
 SANITISED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
 
@@ -160,6 +162,37 @@ def test_own_exp_is_as_accurate_as_it_says(precision, stated, tmp_path):
     np.testing.assert_allclose(
         values[-6:], [0, 0, np.exp(ends[1]), np.exp(ends[1]), np.nan, 1], rtol=1e-6
     )
+
+
+PAIRS = """\
+#include <stdio.h>
+#define MODEL_CLASSES 4
+typedef double real;
+%s
+int main(void)
+{
+    real pairs[6], scores[MODEL_CLASSES];
+    while (fread(pairs, sizeof(pairs), 1, stdin) == 1) {
+        model_class_scores(pairs, scores);
+        fwrite(scores, sizeof(scores), 1, stdout);
+    }
+    return 0;
+}
+"""
+
+
+@needs("gcc")
+def test_the_worst_pair_is_that_of_numpy_also_of_what_is_no_number(tmp_path):
+    rng = np.random.default_rng(0)
+    pairs = rng.integers(-3, 4, size=(500, 6)).astype(float)
+    pairs[rng.random(pairs.shape) < 0.1] = np.nan
+    (tmp_path / "pairs.c").write_text(PAIRS % PAIR_SCORES["worst"])
+    subprocess.run(["gcc", *FLAGS, "-o", tmp_path / "pairs", tmp_path / "pairs.c"], check=True)
+    found = subprocess.run(
+        [tmp_path / "pairs"], input=pairs.tobytes(), capture_output=True, check=True
+    )
+    scores = np.frombuffer(found.stdout).reshape(500, 4)
+    np.testing.assert_array_equal(scores, worst_scores(pairs, 4))
 
 
 KERNEL = """\

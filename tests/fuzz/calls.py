@@ -72,7 +72,7 @@ PARAMETERS = {
     "max_iter": ([1, 2, 10], [0, -1, 2.5, np.nan, None, "many"]),
     "method": (["reduced_set", "modified", "cross_entropy", "exact"], ["magic", None, 3]),
     "modified": ([True, False], ["yes", None]),
-    "multi_class": (["ovr", "joint"], ["ovo", None, 3]),
+    "multi_class": (["auto", "ovr", "ovo", "joint"], ["pairs", None, 3]),
     "n_components": ([1, 2, 5, 10**9], [0, -1, 2.5, "all", None]),
     "n_features_to_select": ([None, 1, 2, 0.5, 1.0, "auto", 1e-9],
                              [0, -1, 1.5, 999, np.nan, "all"]),

@@ -2,6 +2,7 @@
 
 import itertools
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,15 +13,20 @@ from sklearn.metrics import log_loss
 from sklearn.svm import LinearSVC
 
 import zeronorm
-from zeronorm import SparseSVC
-from zeronorm.base.training_set import pair_targets
+from zeronorm import KernelExpansion, SparseSVC
+from zeronorm.base.labels import signed_targets
+from zeronorm.base.training_set import TrainingRows, pair_targets
 from zeronorm.decisions import Classes, DecisionRule
 from zeronorm.exceptions import PoorFitWarning
 from zeronorm.kernels import Kernel
 from zeronorm.learned.descent import ScaledVariables, descend, grow
 from zeronorm.learned.features import gain_of_terms, zero_widths
+from zeronorm.learned.folds import Folds, Part
+from zeronorm.learned.growth import doublings
 from zeronorm.learned.joint import Form, JointModels, Parameters
 from zeronorm.learned.kernel_sets import Rows
+from zeronorm.learned.path import Path
+from zeronorm.learned.settings import Setting, may_be_pairs
 from zeronorm.links import Calibration
 from zeronorm.model import Model
 from zeronorm.pairs import classes_of_pairs, pair_places, pairs_of, worst_scores
@@ -193,8 +199,8 @@ def test_a_file_of_votes_has_no_new_field():
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"pair_scores": "best"}, "pair_scores is not 'votes' or 'worst'"),
-        ({"pair_scores": 3}, "pair_scores is not 'votes' or 'worst'"),
+        ({"pair_scores": "best"}, "pair_scores must be 'votes' or 'worst'"),
+        ({"pair_scores": 3}, "pair_scores must be 'votes' or 'worst'"),
     ],
 )
 def test_damaged_descriptions(change, sentence):
@@ -213,6 +219,60 @@ def test_rule_and_function_must_agree():
         Model(model.expansion_, Classes(np.arange(4), DecisionRule(4, is_pairs=True)))
     with pytest.raises(ValueError, match="is no rule"):
         Classes(np.arange(4), DecisionRule(4, is_pairs=True), link=Calibration(1.0))
+    for how in ("votes", "worst"):  # named links are of outputs, one for each class
+        with pytest.raises(ValueError, match="is no rule"):
+            Classes(np.arange(4), DecisionRule(4, is_pairs=True, pair_scores=how), link="logistic")
+    with pytest.raises(ValueError, match="say of how many"):
+        parts = np.zeros((1, 2)), np.ones((1, 3)), np.zeros(3), Kernel("rbf", 1.0)
+        KernelExpansion(*parts, pair_scores="worst")
+
+
+def test_a_rule_that_was_pickled_before_it_had_all_fields_can_be_saved():
+    rule = DecisionRule(3, is_pairs=True)
+    expected = Classes(["a", "b", "c"], rule).to_dict()
+    del rule.__dict__["pair_scores"]
+    assert Classes(["a", "b", "c"], rule).to_dict() == expected
+
+
+def path_of(n_classes, sizes, losses, *, most):
+    """A path on which a setting of pairs has had these losses at these sizes."""
+    random = np.random.RandomState(0)
+    rows = pair_rows(40, n_classes, pairs=False)
+    codes = np.arange(40) % n_classes
+    part = Part(rows, codes, np.ones(40), np.ones((2, 40), dtype=bool))
+    path = Path(Folds(part, None, np.ones(40), np.ones((2, 40), dtype=bool), 0), None, None)
+    path.most = most
+    setting = Setting(1.0, Kernel("rbf", 1.0), 1, pairs=True)
+    path.states, parameters = {setting: None}, Parameters.nothing(2, rows, setting.form)
+    for size, loss in zip(sizes, losses, strict=True):
+        noise = 1e-3 * random.rand(2)
+        path.results.add(setting, size, loss + noise, loss + noise, [], parameters)
+    return path, setting
+
+
+@pytest.mark.parametrize("n_terms", [17, 33, 40, 100])
+def test_pairs_are_tried_at_the_size_that_is_asked_for(n_terms):
+    path, setting = path_of(4, [], [], most=n_terms)
+    path.results.add(replace(setting, linear=True, pairs=False), 4, *np.ones((2, 2)), [], None)
+    for size in doublings(n_terms):
+        last = path._sizes([setting], (size,))
+    assert last[-1] == n_terms
+
+
+@pytest.mark.parametrize(("most", "goes_on"), [(7, False), (20, True)])
+def test_growth_does_not_go_on_because_it_may_not(most, goes_on):
+    """The best has five terms, and seven are worse: as many as there may be, or too few to say."""
+    path, _ = path_of(4, [4, 5, 7], [0.7, 0.5, 0.8], most=most)
+    assert path.goes_on(2, 0.0) == goes_on
+
+
+@pytest.mark.parametrize(("n_rows", "tried"), [(4_000, True), (4_001, False)])
+def test_of_many_rows_pairs_are_not_tried(n_rows, tried):
+    codes = np.arange(n_rows) % 4
+    targets, cost = signed_targets(codes, 4), np.ones(n_rows)
+    rows, data, kernel = np.arange(n_rows), np.zeros((n_rows, 1)), Kernel("rbf", 1.0)
+    training = TrainingRows(rows, data, codes, targets, cost, kernel)
+    assert may_be_pairs(training) == tried
 
 
 @pytest.mark.parametrize(

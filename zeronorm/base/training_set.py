@@ -66,7 +66,7 @@ class TrainingRows:
         """Hinges of the rows in each output."""
         cost = self.cost[:, None]
         if self.targets.shape[1] > 1:
-            cost = cost * own_class_factors(self.targets)
+            cost = cost * self.output_factors(slice(None))
         return [Hinge(*output) for output in zip(self.targets.T, cost.T, strict=True)]
 
     def output_factors(self, indices: Any) -> np.ndarray:

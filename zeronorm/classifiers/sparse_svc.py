@@ -2,8 +2,8 @@
 
 The model is that of Wu, Schölkopf & Bakir (2005), an expansion whose vectors are learned, with a
 width for each feature and a linear part where they help, and the squared hinge, one for each class
-(``learned/joint.py``). How many terms it has, C and all else is chosen by cross-validation inside
-the training data (``learned/path.py``).
+or pair of classes (``learned/joint.py``). How many terms it has, C and all else is chosen by
+cross-validation inside the training data (``learned/path.py``).
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ class SparseSVC(LearnedMachine, KernelClassifier):
         rows are fewer than features there is not both it and a metric, unless both are asked for.
     multi_class : {"auto", "ovr", "ovo"}, default="auto"
         What the outputs of more than two classes are: each class against the rest ("ovr"), or each
-        against each other ("ovo"), as in :class:`~sklearn.svm.SVC`. All share the vectors, so that
-        pairs cost no terms; they tell many classes apart by fewer, and have no linear part. "auto":
-        chosen, if something is chosen at all, ``linear`` is not True, there are four classes or
-        more, and rows times pairs are at most 65 536; else "ovr".
+        against each other ("ovo"), as :class:`~sklearn.svm.SVC` learns them. All share the vectors,
+        so that pairs cost no terms; they tell many classes apart by fewer, and have no linear part.
+        "auto": chosen, if something is chosen at all, ``linear`` is not True, there are four
+        classes or more, at most 4 000 rows, and rows times pairs are at most 65 536; else "ovr".
     max_features : int, optional
         Most features that the model may use; there is a metric then.
     vectors : {"free", "inside", "rows"}, default="free"
@@ -135,7 +135,7 @@ class SparseSVC(LearnedMachine, KernelClassifier):
     multi_class_ : str
         "ovr" or "ovo": what the outputs of more than two classes are. With "ovo" the outputs are
         the pairs of classes in the order of :class:`~sklearn.svm.SVC`, and the score of a class is
-        minus the sum of what it loses its pairs by.
+        its worst value among its pairs; the largest score wins, no votes are counted.
     n_features_used_ : int
         Number of features with a width or a linear coefficient that is not zero.
     expansion_ : KernelExpansion
@@ -147,7 +147,8 @@ class SparseSVC(LearnedMachine, KernelClassifier):
     support_ : ndarray of shape (n_terms,)
         Indices of the training rows that the vectors are, with ``vectors="rows"``.
     dual_coef_ : ndarray of shape (n_outputs, n_terms)
-        Coefficients, with plain signs: positive favours the class of the output.
+        Coefficients, with plain signs: positive favours the class of the output, of a pair the
+        first.
     intercept_ : ndarray of shape (n_outputs,)
         Constants.
     calibration_ : callable or None

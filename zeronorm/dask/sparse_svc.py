@@ -33,7 +33,7 @@ class DaskSparseSVC(OnDask, SparseSVC):
         As in :class:`~zeronorm.SparseSVC`. C is the cost of each of all rows. ``gamma="scale"`` is
         that of the sample. ``cv`` must not be a list of splits if rows are sampled.
     multi_class : {"auto", "ovr", "ovo"}, default="auto"
-        As in :class:`~zeronorm.SparseSVC`; always "ovr" if rows are sampled.
+        As in :class:`~zeronorm.SparseSVC`. If rows are sampled, "auto" is "ovr" and "ovo" an error.
     vectors, scoring, tol, max_iter, n_init, random_state, n_jobs, device, verbose
         As in :class:`~zeronorm.SparseSVC`. ``n_jobs`` is that of the client's machine;
         ``device`` is where the sample is learned there, and where every worker brings its blocks.

@@ -36,8 +36,12 @@ static inline void model_class_scores(const real *pairs, real *scores)
     }
     for (a = 0; a < MODEL_CLASSES; a++) {
         for (b = a + 1; b < MODEL_CLASSES; b++, p++) {
-            scores[a] = pairs[p] >= scores[a] ? scores[a] : pairs[p];
-            scores[b] = -pairs[p] >= scores[b] ? scores[b] : -pairs[p];
+            if (pairs[p] < scores[a] || pairs[p] != pairs[p]) {
+                scores[a] = pairs[p];
+            }
+            if (-pairs[p] < scores[b] || pairs[p] != pairs[p]) {
+                scores[b] = -pairs[p];
+            }
         }
     }
 }

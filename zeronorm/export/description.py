@@ -177,7 +177,7 @@ class Description:
     """A model as it is exported.
 
     ``votes`` is the number of classes whose scores, made from the outputs of their pairs, are the
-    decision values; ``pair_scores`` says how pairs make such scores, see ``zeronorm/decisions.py``;
+    decision values; ``pair_scores`` says how pairs make such scores, see ``zeronorm/pairs.py``;
     ``source`` says what it was, for the reader of a file.
     """
 

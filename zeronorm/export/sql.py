@@ -55,11 +55,12 @@ def to_sql(
     str
         The statement. Its columns: those in ``keep``; of a classifier ``label``, ``score`` (of two
         classes the decision value, positive for the second, else the largest; pairs of an ``SVC``
-        vote, whatever its ``decision_function_shape``) and, where there are
-        probabilities, ``probability`` of the label, then ``score_…`` and ``probability_…`` of every
-        class where there are more than two (probabilities: of two, too). Of a regressor
-        ``prediction`` (``prediction_0``, ``prediction_1``, … of several targets), of a one-class
-        machine ``label`` and ``score``, of others ``score`` (``score_0``, … of several outputs).
+        vote, whatever its ``decision_function_shape``, of those of ``SparseSVC`` the worst counts)
+        and, where there are probabilities, ``probability`` of the label, then ``score_…`` and
+        ``probability_…`` of every class where there are more than two (probabilities: of two, too).
+        Of a regressor ``prediction`` (``prediction_0``, ``prediction_1``, … of several targets), of
+        a one-class machine ``label`` and ``score``, of others ``score`` (``score_0``, … of several
+        outputs).
         NULL and NaN are missing; where the model has no value for a row, all is NULL.
 
     Raises

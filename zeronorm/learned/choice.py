@@ -227,12 +227,12 @@ class Search:
 
     def _by_holdout(self, settings: list[Setting], size: int | None, most: int = 0) -> Choice:
         """Choose by rows held out, and learn what was chosen, by mini-batches."""
-        # Many rows say enough of what is best without a tube: of several losses the first.
+        # Of many rows pairs of classes are learned only where there is nothing else to choose.
         settings = [one for one in settings if not one.pairs] or settings
-        is_pairs = settings[0].pairs  # they were asked for
         search = HoldoutSearch(
-            PairRows.of(self.training) if is_pairs else self.training,
+            PairRows.of(self.training) if settings[0].pairs else self.training,
             self.units,
+            # Many rows say enough of what is best without a tube: of several losses the first.
             [one for one in settings if one.loss == settings[0].loss],
             self.random,
             self.dtype,

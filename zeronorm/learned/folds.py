@@ -98,10 +98,11 @@ class Folds:
     def seen_by(self, form: Form) -> Folds:
         """Return the folds that models of this form learn from."""
         folds = self if self.rotated is None or form.widths > 1 else self.rotated
-        return folds.of_pairs() if form.pairs else folds
+        return folds.of_pairs if form.pairs else folds
 
+    @cached_property
     def of_pairs(self) -> Folds:
-        """Return the same folds, with pairs of classes for outputs."""
+        """The same folds, with pairs of classes for outputs."""
         rows = self.shared.rows
         signs = pair_targets(self.shared.codes, rows.n_outputs).T
         targets, factors = (as_on(part, rows.like, rows.dtype) for part in (signs, abs(signs)))

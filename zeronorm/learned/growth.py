@@ -48,7 +48,7 @@ def grow_while_it_helps(path: Path, settings: list[Setting], lowest: float, upda
         pairs = like_the_best(path, pairs)
         update(0.25, f"{len(pairs)} settings of pairs of classes")
         path.advance(stages[0], pairs)
-        path.keep(STAYING[0], both=True)
+        path.keep(STAYING[0], each_kind=True)
     count = 0
     for i in range(1, len(stages)):
         if not path.goes_on(count, lowest):
@@ -57,7 +57,7 @@ def grow_while_it_helps(path: Path, settings: list[Setting], lowest: float, upda
         error = path.results.mean.min()
         update(0.3 + 0.5 * i / len(stages), f"{stages[i][-1]} terms, error {error:.4f}")
         path.advance(stages[i])
-        path.keep(STAYING[min(i, len(STAYING) - 1)], both=bool(pairs))
+        path.keep(STAYING[min(i, len(STAYING) - 1)], each_kind=bool(pairs))
     return path.goes_on(count, lowest)
 
 
@@ -98,7 +98,7 @@ def grow_to_size(path: Path, settings: list[Setting], size: int, easy: float, up
             alike = [setting for setting in path.states if setting.linear == linear]
             if step >= 0 and alike:
                 path.advance((route[step],), alike)
-        path.keep(max(STAYING[-1], len(first) >> (stage + 1)), both=True)
+        path.keep(max(STAYING[-1], len(first) >> (stage + 1)), each_kind=True)
     for C in costs:
         if C > max(easy, costs[0]):
             update(0.7, f"C={C:g}")

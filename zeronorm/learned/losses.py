@@ -75,7 +75,7 @@ class RowLoss(ABC):
         """Return the same, of scores of which few count: all others have a slope of zero."""
         chosen = np.take(scores.reshape(len(scores), 1, -1), counted.entries, axis=2)
         value, slope = self.total(chosen, counted, np.take(cost, counted.rows, axis=1))
-        all_slopes = np.zeros_like(scores)
+        all_slopes = np.zeros(scores.shape, scores.dtype)
         all_slopes.reshape(len(scores), -1)[:, counted.entries] = slope[:, 0, :]
         return value, all_slopes
 

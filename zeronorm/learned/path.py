@@ -31,6 +31,7 @@ from zeronorm.learned.one_draw import OneDraw
 from zeronorm.learned.results import Results
 from zeronorm.learned.settings import Setting, by_form
 from zeronorm.learned.stochastic import Cycle, descend_in_cycles
+from zeronorm.pairs import pairs_of
 
 Stages = tuple[tuple[int, ...], ...]
 
@@ -56,8 +57,12 @@ FEW_OUTPUTS, COARSE = 2, (0, 2, 4, 8, 16, 32, 64, 128, 256)
 #: the stages.
 BEYOND = 1.5
 
-#: Sizes of models of pairs: so many classes are not told apart by fewer.
+#: Sizes of models of pairs, besides the end of a stage and the largest allowed: fewer, to save
+#: time.
 PAIR_SIZES = (2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+
+#: Scores of pairs that count as one column of kernel values, of which there are more copies.
+PAIRS_PER_COLUMN = 4
 
 #: Kernel values of the models that are learned at once, about; and on a device with memory of its
 #: own, which few models do not keep busy.
@@ -175,17 +180,20 @@ class Path:
             steps = sorted({size for stage in self.stages for size in stage} | set(sizes))
             steps = [size for size in steps if there < size <= last]
             if group[0].pairs:
-                steps = [size for size in steps if size in PAIR_SIZES or size == last]
+                steps = [size for size in steps if size in (*PAIR_SIZES, last, most)]
         fitting = tuple(size for size in steps if size <= most)
         # The last time, as far as they may.
         return (most,) if steps and not fitting and most > there else fitting
 
     def _groups(self, settings: list[Setting], size: int) -> Iterator[list[Setting]]:
         """Put settings of the same form together, as many as may be learned at once."""
-        columns = max(size, CANDIDATES) * len(self.folds) * len(self.folds.shared.rows)
-        together = TOGETHER if is_numpy(self.folds.shared.rows.like) else DEVICE_TOGETHER
-        count = max(1, together // columns)
+        rows = self.folds.shared.rows
+        together = TOGETHER if is_numpy(rows.like) else DEVICE_TOGETHER
         for alike in by_form(settings):
+            columns = max(size, CANDIDATES)
+            if alike[0].pairs:  # very many scores take more room than the kernel values
+                columns = max(columns, len(pairs_of(rows.n_outputs)) // PAIRS_PER_COLUMN)
+            count = max(1, together // (columns * len(self.folds) * len(rows)))
             for start in range(0, len(alike), count):
                 yield alike[start : start + count]
 
@@ -197,14 +205,14 @@ class Path:
                 ranks[setting] = min(self.results.mean_loss(i), ranks.get(setting, np.inf))
         return sorted(ranks, key=lambda setting: ranks[setting])
 
-    def keep(self, count: int, *, both: bool = False) -> None:
+    def keep(self, count: int, *, each_kind: bool = False) -> None:
         """Drop all but the settings with the lowest losses, of each the lowest of its sizes.
 
-        The best of each kind, with a linear part, without, and of pairs, stay if ``both`` are to.
+        With ``each_kind`` the best with a linear part, without, and of pairs stay besides.
         """
         ranked = self.ranked()
         staying = ranked[:count]
-        if both:
+        if each_kind:
             first = {(one.linear, one.pairs): one for one in reversed(ranked)}
             staying += [setting for setting in first.values() if setting not in staying]
         waiting = [setting for setting in self.states if setting not in ranked]
@@ -230,7 +238,8 @@ class Path:
             models = zip(results.settings, results.sizes, strict=True)
             tried = max(size for one, size in models if (one.linear, one.pairs) == kind)
             # Larger than the sizes of the stage already, it has waited, or hardly grown.
-            if setting not in results.settings[first:] or tried < BEYOND * results.sizes[best]:
+            enough = min(BEYOND * results.sizes[best], self.most)
+            if setting not in results.settings[first:] or tried < enough:
                 return True
         gain = results.losses[min(earlier, key=results.mean_loss)] - results.losses[best]
         is_clear = not results.within(results.unclear, gain)

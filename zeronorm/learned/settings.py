@@ -12,6 +12,7 @@ from zeronorm.kernels import Kernel, resolve_gamma
 from zeronorm.learned.coordinates import may_be_linear
 from zeronorm.learned.joint import Form
 from zeronorm.learned.losses import SQUARED_HINGE, RowLoss
+from zeronorm.pairs import pairs_of
 
 #: Costs to try, for at most so many rows; of more, each weighs less.
 C_VALUES, MANY_ROWS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0), 2_000
@@ -19,9 +20,9 @@ C_VALUES, MANY_ROWS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0), 2_000
 #: Widths to begin with, as multiples of gamma="scale": those of "rbf" are learned, others stay.
 GAMMA_STARTS, GAMMA_FACTORS = (1.0,), (0.03, 0.1, 0.3, 1.0, 3.0)
 
-#: Classes from which on pairs of them are tried, and rows times pairs up to which they are. Three
-#: classes have as many pairs.
-PAIR_CLASSES, PAIR_VALUES = 4, 2**16
+#: Classes from which on pairs of them are tried (three have as many pairs); up to how many rows,
+#: beyond which models of some size are learned by mini-batches; and how many rows times pairs.
+PAIR_CLASSES, PAIR_ROWS, PAIR_VALUES = 4, 4_000, 2**16
 
 
 @dataclass(frozen=True)
@@ -88,14 +89,16 @@ def settings_of(
     return settings + in_pairs if is_open else settings
 
 
-def may_be_pairs(training: TrainingRows, values: int = PAIR_VALUES) -> bool:
+def may_be_pairs(training: TrainingRows) -> bool:
     """Whether pairs of classes are tried where they are not asked for: of few rows and classes.
 
     The blocks of Dask know classes against the rest alone.
     """
     n_classes = training.targets.shape[1]
-    n_values = len(training.codes) * n_classes * (n_classes - 1) // 2
-    return n_classes >= PAIR_CLASSES and n_values <= values and training.full_data is None
+    if n_classes < PAIR_CLASSES or training.full_data is not None:
+        return False
+    n_rows, n_pairs = len(training.codes), len(pairs_of(n_classes))
+    return n_rows <= PAIR_ROWS and n_rows * n_pairs <= PAIR_VALUES
 
 
 def by_form(settings: list[Setting]) -> list[list[Setting]]:
