@@ -30,7 +30,7 @@ one standard error of the difference ("paired_se"). SVC is tuned for accuracy al
 the paper's table) chooses among 25 pairs (lam, gamma) by its own criterion, without folds. All but
 SVC choose their terms among 300 landmarks (`candidates="auto"`). The paper's figures of B are of
 its variant W, another way to write the same problems. To save hours, A, B, SC and SPC are on five
-of the ten outer folds, and RVM, whose searches take up to three minutes each, on three.
+of the ten outer folds, and RVM, whose searches take longest, on three.
 """
 INNER_FOLDS = 5
 #: Of the ten, where a method is not on all.
