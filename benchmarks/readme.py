@@ -86,6 +86,7 @@ def draw(folder: Path) -> Path:
 
     figure = Figure(figsize=(8.5, 4.2), layout="constrained")
     axes = figure.subplots()
+    labels = []
     for name, (svc, ours) in ours_and_svc().items():
         (x0, y0), (x1, y1) = (
             (np.median(values(side, "terms")), np.mean(values(side, "error")))
@@ -95,8 +96,11 @@ def draw(folder: Path) -> Path:
         axes.annotate("", (x1, y1), (x0, y0), arrowprops=arrow)
         axes.plot(x0, y0, "o", color="C3", markersize=8)
         axes.plot(x1, y1, "*", color="C0", markersize=14)
-        axes.annotate(name.replace("_", " "), (x0, y0), xytext=(9, -3), fontsize=10,
-                      textcoords="offset points")  # fmt: skip
+        labels.append((y0, x0, name.replace("_", " ")))
+    above = np.inf
+    for y0, x0, label in sorted(labels, reverse=True):
+        above = min(y0, above - 1.4)  # no label lies on another one
+        axes.annotate(label, (x0, above), xytext=(9, -3), fontsize=10, textcoords="offset points")
     axes.plot([], [], "o", color="C3", label="tuned SVC")
     axes.plot([], [], "*", color="C0", markersize=12, label="SparseSVC")
     axes.set(xscale="log", xlim=(0.7, 2500), ylim=(0, 32), xlabel="kernel terms",
