@@ -41,7 +41,7 @@ from zeronorm.learned.path import TOLERANCE, PathEffort
 from zeronorm.learned.results import Results
 from zeronorm.learned.run_time import RunTime, announcement
 from zeronorm.learned.scoring import Scoring, best_score
-from zeronorm.learned.settings import Setting, by_form
+from zeronorm.learned.settings import BATCH_ROWS, Setting, by_form
 from zeronorm.learned.stochastic import BATCH, LARGE_BATCH, BatchProblem, Cycle, descend_by_batches
 
 #: Rows held out: a share of all, and at most so many; in so many parts, for standard errors.
@@ -66,7 +66,7 @@ class HoldoutEffort:
     """Which models are learned by batches, and by how many steps."""
 
     #: Models with more rows than these and as many terms, or more, are learned by batches.
-    many_rows: int = 4_000
+    many_rows: int = BATCH_ROWS
     batch_terms: int = 8
 
     #: Terms of the first round, if so many are asked for, and where none are; steps of each round,

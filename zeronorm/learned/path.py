@@ -31,7 +31,6 @@ from zeronorm.learned.one_draw import OneDraw
 from zeronorm.learned.results import Results
 from zeronorm.learned.settings import Setting, by_form
 from zeronorm.learned.stochastic import Cycle, descend_in_cycles
-from zeronorm.pairs import pairs_of
 
 Stages = tuple[tuple[int, ...], ...]
 
@@ -188,11 +187,12 @@ class Path:
     def _groups(self, settings: list[Setting], size: int) -> Iterator[list[Setting]]:
         """Put settings of the same form together, as many as may be learned at once."""
         rows = self.folds.shared.rows
+        n_pairs = rows.n_outputs * (rows.n_outputs - 1) // 2
         together = TOGETHER if is_numpy(rows.like) else DEVICE_TOGETHER
         for alike in by_form(settings):
             columns = max(size, CANDIDATES)
             if alike[0].pairs:  # very many scores take more room than the kernel values
-                columns = max(columns, len(pairs_of(rows.n_outputs)) // PAIRS_PER_COLUMN)
+                columns = max(columns, n_pairs // PAIRS_PER_COLUMN)
             count = max(1, together // (columns * len(self.folds) * len(rows)))
             for start in range(0, len(alike), count):
                 yield alike[start : start + count]

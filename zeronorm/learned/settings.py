@@ -12,7 +12,6 @@ from zeronorm.kernels import Kernel, resolve_gamma
 from zeronorm.learned.coordinates import may_be_linear
 from zeronorm.learned.joint import Form
 from zeronorm.learned.losses import SQUARED_HINGE, RowLoss
-from zeronorm.pairs import pairs_of
 
 #: Costs to try, for at most so many rows; of more, each weighs less.
 C_VALUES, MANY_ROWS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0), 2_000
@@ -20,9 +19,12 @@ C_VALUES, MANY_ROWS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0), 2_000
 #: Widths to begin with, as multiples of gamma="scale": those of "rbf" are learned, others stay.
 GAMMA_STARTS, GAMMA_FACTORS = (1.0,), (0.03, 0.1, 0.3, 1.0, 3.0)
 
-#: Classes from which on pairs of them are tried (three have as many pairs); up to how many rows,
-#: beyond which models of some size are learned by mini-batches; and how many rows times pairs.
-PAIR_CLASSES, PAIR_ROWS, PAIR_VALUES = 4, 4_000, 2**16
+#: Rows beyond which models of some size are learned by mini-batches (``holdout.py``).
+BATCH_ROWS = 4_000
+
+#: Classes from which on pairs of them are tried (three have as many pairs), and up to how many rows
+#: times pairs.
+PAIR_CLASSES, PAIR_VALUES = 4, 2**16
 
 
 @dataclass(frozen=True)
@@ -97,8 +99,8 @@ def may_be_pairs(training: TrainingRows) -> bool:
     n_classes = training.targets.shape[1]
     if n_classes < PAIR_CLASSES or training.full_data is not None:
         return False
-    n_rows, n_pairs = len(training.codes), len(pairs_of(n_classes))
-    return n_rows <= PAIR_ROWS and n_rows * n_pairs <= PAIR_VALUES
+    n_rows, n_pairs = len(training.codes), n_classes * (n_classes - 1) // 2
+    return n_rows <= BATCH_ROWS and n_rows * n_pairs <= PAIR_VALUES
 
 
 def by_form(settings: list[Setting]) -> list[list[Setting]]:
