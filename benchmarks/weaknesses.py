@@ -30,8 +30,8 @@ What stays behind, and why. The table below and the pages of the studies name ev
   reconstructed. **Toy, ten rows**: CORR and FSV; a hard margin of the final SVM changes little
   (last table of that page), and CORR has nothing to choose or to solve: the problem as the paper
   drew it must differ from its description, or from our reading of it.
-- **Huang et al., fit times**: SPC on thyroid and breast_cancer, beside an `SVC.fit` of milliseconds,
-  and RVM on german, at a width with which it refuses most of the changes that it tries.
+- **Huang et al., fit times**: SPC on thyroid and breast_cancer, beside an `SVC.fit` of
+  milliseconds, and RVM on german, at a width with which it refuses most changes that it tries.
 - **One term.** `SparseSVC(1)` has a wide kernel around one far point where data want a linear
   function, and C is chosen for more terms than one: LinearSVC is then better, and is what to use.
   Trying larger C for small numbers of terms was judged on thirteen other sets, outside the studies:
