@@ -164,6 +164,8 @@ def test_auto_says_what_it_has_taken():
     assert model.dual_coef_.shape[0] == (28 if is_pairs else 8)
     assert (model.expansion_.vote_classes == 8) == is_pairs
     assert model.decision_function(X).shape == (200, 8)
+    found = dict(zip(model.path_["terms"], model.path_["multi_class"], strict=True))
+    assert found[model.expansion_.n_products] == model.multi_class_
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -171,7 +173,7 @@ def test_two_classes_are_one_pair_and_three_have_as_many_as_classes(n_classes):
     X, y = load_iris(return_X_y=True)
     X, y = X[y < n_classes], y[y < n_classes]
     model = SparseSVC(3, C=[1, 10], random_state=0).fit(X, y)
-    assert model.multi_class_ == "ovr"
+    assert model.multi_class_ == "ovr" and "multi_class" not in model.path_
     asked = SparseSVC(3, C=[1, 10], multi_class="ovo", random_state=0).fit(X, y)
     assert asked.intercept_.shape == (1 if n_classes == 2 else 3,)
     assert asked.score(X, y) > 0.9

@@ -123,8 +123,9 @@ class SparseSVC(LearnedMachine, KernelClassifier):
     path_ : dict of ndarray
         What cross-validation found, for every size: "terms" (a linear part included), "error" (the
         lowest of the settings tried), its "standard_error", and what it was reached with: "C",
-        "gamma" (to begin with), "metric", "linear". With ``scoring`` also the "score", by which the
-        setting of a size was chosen, and "score_standard_error". Empty if nothing was to choose.
+        "gamma" (to begin with), "metric", "linear", and "multi_class" where pairs of classes were
+        tried. With ``scoring`` also the "score", by which the setting of a size was chosen, and
+        "score_standard_error". Empty if nothing was to choose.
     C_, gamma_ : float
         The cost, and the width; the mean of all widths if every feature has its own.
     metric_ : ndarray of shape (n_features,)

@@ -131,6 +131,10 @@ class Results:
             losses = np.array([self.losses[i] for i in indices])
             scores["score"] = self.best_score - losses.mean(axis=1)
             scores["score_standard_error"] = standard_error(losses.T, self.repeats)
+        outputs = {}
+        if any(setting.pairs for setting in self.settings):
+            kinds = ["ovo" if setting.pairs else "ovr" for setting in settings]
+            outputs["multi_class"] = np.array(kinds)
         return scores | {
             "terms": np.array([self.sizes[i] for i in indices]),
             "error": self.mean[indices],
@@ -139,4 +143,5 @@ class Results:
             "gamma": np.array([setting.kernel.gamma for setting in settings]),
             "metric": np.array([setting.widths > 1 for setting in settings]),
             "linear": np.array([setting.linear for setting in settings]),
+            **outputs,
         }
