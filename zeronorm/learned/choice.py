@@ -60,7 +60,8 @@ class Choice:
     ``calibration`` turns values into probabilities or intervals, ``path`` is what was found of each
     size, ``starts`` are the models of the folds, ``total`` counts the linear part too, ``finished``
     is the model where it was learned by batches, and ``held_out`` are values of all training rows
-    by models that had not seen them, where these are known.
+    by models that had not seen them, where these are known. ``may_drop_features`` says whether the
+    last fit goes without those that matter little.
     """
 
     setting: Setting
@@ -72,6 +73,7 @@ class Choice:
     total: int = 0
     finished: Finished | None = None
     held_out: np.ndarray | None = None
+    may_drop_features: bool = True
 
 
 @dataclass
@@ -223,7 +225,9 @@ class Search:
             return replace(self._by_holdout([setting], total), calibration=link, path=table)
         by_row = folds.by_row(values, len(self.training.codes))
         terms = starts.vectors.shape[1]
-        return Choice(setting, terms, None, link, table, starts, total, held_out=by_row)
+        found = setting, terms, None, link, table, starts, total
+        may_drop = self.max_features is not None or path.may_drop_features(kept)
+        return Choice(*found, held_out=by_row, may_drop_features=may_drop)
 
     def _by_holdout(self, settings: list[Setting], size: int | None, most: int = 0) -> Choice:
         """Choose by rows held out, and learn what was chosen, by mini-batches."""

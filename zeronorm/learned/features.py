@@ -39,41 +39,49 @@ STEPS = 40
 
 
 def zero_widths(models: JointModels, spread: np.ndarray, *, max_steps: int = STEPS) -> JointModels:
-    """Return one model (a batch of one) whose widths that do not matter are zero.
+    """Return models whose widths that do not matter are zero, each its own.
 
     Parameters
     ----------
     models : JointModels
-        One model with a width for each feature.
+        Models with a width for each feature.
     spread : ndarray of shape (d,)
         Standard deviation of each feature.
     max_steps : int
         Most steps of each round.
     """
-    before = float(models.values[0])
+    before = models.values
     used = models.used or _everything(models)
     pushed = models.at(models.parameters.copy(), used)
+    pressure = as_on(PRESSURE * before[:, None], models.rows.like, models.rows.dtype)
     for _ in range(ROUNDS):
         anchor = copied(pushed.parameters.log_widths)
-        pushed.used = replace(used, pressure=PRESSURE * before, log_widths=anchor)
+        pushed.used = replace(used, pressure=pressure, log_widths=anchor)
         descend(pushed, max_steps=max_steps, tolerance=1e-5)
-    reach = to_numpy(pushed.parameters.log_widths)[0] + 2.0 * np.log(np.maximum(spread, 1e-30))
-    is_used = (reach > reach.max() - BELOW) & (to_numpy(used.kernel) > 0)
+    reach = to_numpy(pushed.parameters.log_widths) + 2.0 * np.log(np.maximum(spread, 1e-30))
+    is_near = reach > reach.max(axis=1, keepdims=True) - BELOW
+    is_used = is_near & (to_numpy(used.kernel) > 0)
     if is_used.all():
         return models
-    kernel = as_on(is_used, models.rows.like, models.rows.dtype)
-    fewer = models.at(pushed.parameters.copy(), replace(used, kernel=kernel))
+    fewer = models.at(pushed.parameters.copy(), _with_kernel(used, is_used, models))
     descend(fewer, max_steps=max_steps, tolerance=1e-6)
-    rise = min(TOLERATED * before, LOST * gain_of_terms(models))
-    return fewer if fewer.values[0] <= before + rise else models
+    rise = np.minimum(TOLERATED * before, LOST * gain_of_terms(models))
+    back = np.flatnonzero(fewer.values > before + rise)
+    if len(back) == len(models):
+        return models
+    if len(back):
+        fewer.parameters.put(back, models.parameters.take(back))
+        fewer.values[back], is_used[back] = before[back], to_numpy(used.kernel)[back] > 0
+        fewer.used = _with_kernel(used, is_used, models)
+    return fewer
 
 
-def gain_of_terms(models: JointModels) -> float:
-    """Return by how much the terms of one model lower its objective."""
-    nothing = Parameters.nothing(1, models.rows, models.form)
+def gain_of_terms(models: JointModels) -> np.ndarray:
+    """Return by how much the terms of each model lower its objective."""
+    nothing = Parameters.nothing(len(models), models.rows, models.form)
     without = JointModels(models.rows, models.form, models.cost, models.gamma, nothing)
     solve_coefficients(without, max_steps=STEPS, tolerance=1e-5)
-    return float(without.objective()[0] - models.objective()[0])
+    return without.objective() - models.objective()
 
 
 def spread_of(rows: Rows) -> np.ndarray:
@@ -88,7 +96,7 @@ def spread_of(rows: Rows) -> np.ndarray:
 def keep_features(models: JointModels, count: int, *, max_steps: int = STEPS) -> JointModels:
     """Return one model that uses at most ``count`` features."""
     used = models.used or _everything(models)
-    kernel = (to_numpy(used.kernel) > 0) & (models.size > 0)
+    kernel = (to_numpy(used.kernel)[0] > 0) & (models.size > 0)
     linear = (to_numpy(used.linear) > 0) & bool(models.form.linear)
     present = np.flatnonzero(kernel | linear)
     while len(present) > count:
@@ -119,5 +127,10 @@ def _without(models: JointModels, features: np.ndarray) -> JointModels:
 
 
 def _everything(models: JointModels) -> Used:
-    ones = zeros((models.rows.n_features,), models.rows.like) + 1.0
-    return Used(ones, ones)
+    like, d = models.rows.like, models.rows.n_features
+    return Used(zeros((len(models), d), like) + 1.0, zeros((d,), like) + 1.0)
+
+
+def _with_kernel(used: Used, is_used: np.ndarray, models: JointModels) -> Used:
+    """Return what models use with these features in their kernels."""
+    return replace(used, kernel=as_on(is_used, models.rows.like, models.rows.dtype))

@@ -62,6 +62,7 @@ def fit_setting(
     tol: float,
     starts: Parameters | None = None,
     max_features: int | None = None,
+    may_drop_features: bool = True,
     finished: Finished | None = None,
 ) -> Learned:
     """Learn a model of this setting with ``size`` terms.
@@ -86,13 +87,16 @@ def fit_setting(
         Models of this setting and size to begin with, those of the folds.
     max_features : int, optional
         Most features that the model may use.
+    may_drop_features : bool
+        Whether it may go without those that matter little.
     finished : Finished, optional
         The model, if it was learned by batches already: only its coefficients are solved.
     """
     fit = _Fit(training.compact(), setting, random)
     if finished is None:
         models = fit.on_first_sample(size, n_init, max_iter, tol, starts)
-        models = fit.with_fewer_features(models, max_features)
+        if may_drop_features:
+            models = fit.with_fewer_features(models, max_features)
         models = fit.on_larger_samples(models, max_iter, tol)
         return fit.certified(models.parameters, models.used, tol, max_iter)
     fit.n_steps = finished.steps

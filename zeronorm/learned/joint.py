@@ -121,16 +121,23 @@ class Parameters:
 
 @dataclass
 class Used:
-    """Features that the kernel and the linear part may use: ones and zeros, of each feature.
+    """Features that the kernel and the linear part may use: ones and zeros.
 
-    With ``pressure`` the sum of the widths, in units of those that ``log_widths`` says, is
-    penalised by it instead of the prior (``features.py``).
+    ``kernel`` (models x d) is of each model, ``linear`` (d) of all. With ``pressure`` (models x 1)
+    the sum of the widths, in units of those that ``log_widths`` says, is penalised by it instead of
+    the prior (``features.py``).
     """
 
     kernel: Any
     linear: Any
-    pressure: float = 0.0
-    log_widths: Any | float = 0.0
+    pressure: Any = None
+    log_widths: Any = None
+
+    def take(self, models: Any) -> Used:
+        """Return those of some models."""
+        parts = self.kernel, self.pressure, self.log_widths
+        kernel, *others = (None if part is None else take(part, models) for part in parts)
+        return Used(kernel, self.linear, *others)
 
 
 class JointModels:
@@ -184,28 +191,30 @@ class JointModels:
         """Return some of the models."""
         parameters = self.parameters.take(models)
         costs, gammas = take(self.cost, models), take(self.gamma, models)
-        part = JointModels(self.rows, self.form, costs, gammas, parameters, self.used)
+        used = self.used and self.used.take(models)
+        part = JointModels(self.rows, self.form, costs, gammas, parameters, used)
         part.values, part.falls = self.values[models], self.falls[models]
         return part
 
-    def widths(self, log_widths: Any, gamma: Any) -> Any:
+    def widths(self, log_widths: Any, gamma: Any, used: Used | None) -> Any:
         """Gamma of every feature, or of all (models x d or 1)."""
         if log_widths.shape[1] == 0:
             return gamma[:, None]
         xp = namespace(log_widths)
         widths = gamma[:, None] * xp.exp(xp.clip(log_widths, -REACH, REACH))
-        return widths if self.used is None else widths * self.used.kernel
+        return widths if used is None else widths * used.kernel
 
     @property
     def current_widths(self) -> Any:
         """Gamma of every feature, or of all, as they are."""
-        return self.widths(self.parameters.log_widths, self.gamma)
+        return self.widths(self.parameters.log_widths, self.gamma, self.used)
 
     def function(self, parameters: Parameters, models: np.ndarray) -> tuple[Any, Parameters]:
         """Return the objective of some models at other parameters, and its gradient."""
         vectors, weights, _, linear, log_widths = parameters.arrays()
         xp, rows = namespace(vectors), self.rows
-        widths = self.widths(log_widths, take(self.gamma, models))
+        used = self.used and self.used.take(models)
+        widths = self.widths(log_widths, take(self.gamma, models), used)
         values, gram = self.kernel.values(vectors, widths, rows), self.kernel.gram(vectors, widths)
         factor, inverse = factors(gram)
         coef = inverse.mT @ weights
@@ -222,9 +231,9 @@ class JointModels:
         if self.form.linear:
             root = float(np.sqrt(self.form.linear))
             by_linear = linear + root * sums_over_rows(slope, rows.X).mT
-            if self.used is not None:
-                by_linear = by_linear * self.used.linear[:, None]
-        prior, by_log_widths = self._prior(log_widths)
+            if used is not None:
+                by_linear = by_linear * used.linear[:, None]
+        prior, by_log_widths = self._prior(log_widths, used)
         if self.form.widths:
             by_log_widths = by_log_widths + xp.where(xp.abs(log_widths) < REACH, by_widths, 0.0)
         value = loss + 0.5 * (squared_norms(weights) + squared_norms(linear)) + prior
@@ -241,16 +250,16 @@ class JointModels:
         loss, _ = self.form.loss.total(self.scores(self.rows), self.rows, self.cost)
         parameters = self.parameters
         norms = squared_norms(parameters.weights) + squared_norms(parameters.linear)
-        return to_numpy(loss + 0.5 * norms + self._prior(parameters.log_widths)[0])
+        return to_numpy(loss + 0.5 * norms + self._prior(parameters.log_widths, self.used)[0])
 
-    def _prior(self, log_widths: Any) -> tuple[Any, Any]:
+    def _prior(self, log_widths: Any, used: Used | None) -> tuple[Any, Any]:
         """Penalty of the log widths: their mean has a deviation of one, each from it ``spread``."""
         if log_widths.shape[1] == 0:
             return 0.0, log_widths
         xp = namespace(log_widths)
-        if self.used is not None and self.used.pressure:
-            shares = xp.exp(xp.clip(log_widths - self.used.log_widths, -REACH, REACH))
-            shares *= self.used.pressure * self.used.kernel
+        if used is not None and used.pressure is not None:
+            shares = xp.exp(xp.clip(log_widths - used.log_widths, -REACH, REACH))
+            shares *= used.pressure * used.kernel
             return cast(xp.sum(shares, axis=1), double(shares)), shares
         mean = xp.sum(log_widths, axis=1, keepdims=True) / log_widths.shape[1]
         scaled = (log_widths - mean) / self.form.spread**2

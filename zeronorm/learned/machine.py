@@ -218,6 +218,7 @@ class LearnedMachine(KernelMachine):
                 tol=self.tol,
                 starts=choice.starts,
                 max_features=self.max_features,
+                may_drop_features=choice.may_drop_features,
                 finished=choice.finished,
             )
             learned.doubt, learned.is_judged = choice.doubt, bool(choice.path)

@@ -25,6 +25,7 @@ from zeronorm.learned.coefficients import solve_coefficients
 from zeronorm.learned.constraints import with_vectors_on_rows
 from zeronorm.learned.coordinates import Units
 from zeronorm.learned.descent import COEFFICIENT_STEPS, descend, grow
+from zeronorm.learned.features import spread_of, zero_widths
 from zeronorm.learned.folds import Folds
 from zeronorm.learned.joint import JointModels, Parameters
 from zeronorm.learned.one_draw import OneDraw
@@ -78,10 +79,12 @@ class PathEffort:
     #: The stages of one draw (``one_draw.py``).
     coarse_stages: Stages = ((0, 1), (2, 4), (8,), (16,), (32,), (64,), (128,), (256,))
 
-    #: Most steps with each size, with few terms, and of the coefficients of a linear part alone.
+    #: Most steps with each size, with few terms, of the coefficients of a linear part alone, and of
+    #: each round of the update that takes features away.
     steps: int = 24
     few_steps: int = 16
     linear_steps: int = 25
+    feature_steps: int = 20
 
 
 class Path:
@@ -218,6 +221,26 @@ class Path:
         waiting = [setting for setting in self.states if setting not in ranked]
         self.states = {setting: self.states[setting] for setting in (*staying, *waiting)}
 
+    def may_drop_features(self, kept: int) -> bool:
+        """Whether features that matter little to the folds are not missed by rows held out.
+
+        The rows that are learned from cannot tell: they are often fitted better with fewer widths.
+        """
+        results = self.results
+        setting, start = results.settings[kept], results.best[results.sizes[kept]][2]
+        if setting.widths <= 1 or not start.vectors.shape[1]:
+            return True
+        folds = self.folds.seen_by(setting.form)
+        rows, costs = folds.shared.rows, folds.costs([setting.C])
+        gammas = np.full(len(folds), self.units.gamma(setting.kernel))
+        models = JointModels(rows, setting.form, costs, gammas, start.copy())
+        models.values = models.objective()
+        fewer = zero_widths(models, spread_of(rows), max_steps=self.effort.feature_steps)
+        if fewer is models:
+            return True
+        _, loss, _ = _evaluated(fewer, folds)
+        return bool(np.mean(loss) <= results.mean_loss(kept))
+
     def goes_on(self, first: int, lowest: float) -> bool:
         """Whether more terms may help, after a stage whose first model has this index.
 
@@ -275,7 +298,11 @@ def _grow(
         else:
             solve_coefficients(models, max_steps=COEFFICIENT_STEPS, tolerance=TOLERANCE)
             descend_in_cycles(models, Cycle(CYCLE_STEPS))
-        final = with_vectors_on_rows(models, folds.train) if folds.ends_on_rows else models
-        error, loss, values = folds.evaluate(final)
-        found.append((size, models.parameters.copy(), error, loss, values))
+        found.append((size, models.parameters.copy(), *_evaluated(models, folds)))
     return found
+
+
+def _evaluated(models: JointModels, folds: Folds) -> tuple[np.ndarray, np.ndarray, list[Any]]:
+    """Error, loss and values on rows held out, with vectors where they will be in the end."""
+    final = with_vectors_on_rows(models, folds.train) if folds.ends_on_rows else models
+    return folds.evaluate(final)
