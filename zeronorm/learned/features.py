@@ -5,6 +5,11 @@ the sum of the logarithms of the weights: round by round each weight is penalise
 it was, so that what does not matter shrinks by the same factor again and again, and what does is
 hardly moved. Here the weights are the widths of the features.
 
+With fewer widths the training rows are often fitted better, by a prior that has less to hold
+together, and others worse. So where models of folds are known they lose their features first, each
+without the rows it is tested on, and the last fit follows if these rows do not miss them
+(``Path.may_drop_features``).
+
 To keep to a given number of features, those whose absence raises the objective least are switched
 off, a part at a time, and the others descend again.
 """
