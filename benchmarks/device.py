@@ -15,8 +15,7 @@ from zeronorm.datasets import make_waveform
 ABOUT = """
 Rows are tensors of PyTorch in single precision on the device before the clock starts; the first fit
 of all, which loads kernels, does not count. Everything but the number of terms is chosen inside the
-training rows. Waveform: 10 000 000 rows with 21 features, 20 000 others to judge by. Rows of
-25d6c9c are of a script with the same steps, shortly before it was committed.
+training rows. Waveform: 10 000 000 rows with 21 features, 20 000 others to judge by.
 """
 SEED = 0
 RUNS = {

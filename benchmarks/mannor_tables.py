@@ -23,7 +23,7 @@ the sparsest within one standard error of the best. OneNorm is `OneNormSVC` with
 candidates; CE is `CrossEntropySVC`, whose parameter is chosen with a lighter search on the same
 folds (100 sets a round, no polish); the fit that is judged has the defaults. With the polynomial
 kernel, and of CE with any, where this takes up to some minutes, there are three splits, otherwise
-ten (rows of 403c8e2: ten in all).
+ten.
 Shares are terms in % of the 150 rows; ± is the standard error over the splits, which also seed the
 folds and the searches.
 """
