@@ -254,5 +254,5 @@ def test_a_search_with_groups_and_routed_weights():
 def test_a_warning_is_given_at_the_line_of_the_user():
     X, y = moons(40)
     with pytest.warns(UserWarning) as given:
-        SparseSVC(1, C=1e-6, gamma=1e-3, linear=False, n_init=1).fit(X, y)
+        SparseSVC(1, C=1e-6, gamma=1e-3, linear=False, n_init=1, random_state=0).fit(X, y)
     assert {warning.filename for warning in given} == {__file__}
