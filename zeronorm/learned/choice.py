@@ -22,12 +22,12 @@ from zeronorm.learned.continuation import easy_cost
 from zeronorm.learned.coordinates import Span, Units
 from zeronorm.learned.criteria import Criterion
 from zeronorm.learned.folds import Folds, FoldSizes, make_folds
-from zeronorm.learned.growth import grow_to_size, grow_while_it_helps
+from zeronorm.learned.growth import grow_on, grow_to_size, grow_while_it_helps
 from zeronorm.learned.holdout import Finished, HoldoutEffort, HoldoutSearch
 from zeronorm.learned.joint import Parameters
 from zeronorm.learned.one_draw import DrawSizes, OneDraw, draw_once
 from zeronorm.learned.path import Path, PathEffort
-from zeronorm.learned.reference import cross_validate_landmarks, far_behind
+from zeronorm.learned.reference import cross_validate_landmarks, cross_validate_svm, far_behind
 from zeronorm.learned.results import ONE, QUARTER, Results
 from zeronorm.learned.scoring import Scoring, best_score
 from zeronorm.learned.settings import Setting
@@ -41,6 +41,9 @@ REFERENCE_FACTORS = (0.1, 0.3, 1.0)
 #: A model has at most one term for so many rows to learn from (and support vectors of an SVM:
 #: ``criteria.py``).
 ROWS_PER_TERM = 10
+
+#: Where that is not enough, and models are behind the SVM: at most one for so many of its vectors.
+FEWER_BEHIND = 5
 
 
 @dataclass(frozen=True)
@@ -163,14 +166,26 @@ class Search:
         if may_hold_out:
             path.most = min(path.most, self.effort.holdout.batch_terms)
         lowest = float(reference.mean.min())
-        if grow_while_it_helps(path, settings, lowest, self.update) and may_hold_out:
+        wants_more = grow_while_it_helps(path, settings, lowest, self.update)
+        if wants_more and may_hold_out:
             return self._by_holdout(settings, None, most)
+        svm = self._svm(path.folds) if wants_more else None
+        if svm is not None and path.is_behind(svm):
+            grow_on(path, min(learned, int(support * n_rows / FEWER_BEHIND)), self.update)
         results = path.results
         kept = results.chosen(rule)
         chosen = self._chosen(path, kept, results.best_of_each_size())
         if self.scoring is not None:
             return chosen  # a higher error may be what is wanted
-        return replace(chosen, doubt=far_behind(results, kept, reference, self.criterion))
+        return replace(chosen, doubt=far_behind(results, kept, reference, self.criterion, svm))
+
+    def _svm(self, folds: Folds) -> np.ndarray | None:
+        """Return the errors of the full SVM, of few rows: of more, larger models gained nothing."""
+        is_few = len(self.training.codes) <= self.effort.folds.few_rows
+        if not is_few or self.scoring is not None:
+            return None
+        self.update(0.7, "what the full SVM reaches")
+        return cross_validate_svm(folds, self.units, self.training.kernel, self.n_jobs)
 
     def _needs_batches(self, size: int) -> bool:
         return self.effort.holdout.needs_batches(self.training, size)

@@ -82,6 +82,9 @@ class Criterion(Protocol):
         ``active`` is the share of the reference, by :meth:`is_support`.
         """
 
+    def svm(self, kernel: Kernel, n_rows: int) -> Any:
+        """Return an SVM of scikit-learn for so many rows, whose weights are costs; or None."""
+
     def link(self, values: np.ndarray, truth: np.ndarray, weight: np.ndarray) -> Any:
         """Learn what held-out rows say beyond the values of the model."""
 
@@ -90,8 +93,8 @@ class Criterion(Protocol):
 class OfClasses:
     """Wrong classes; and the cross-entropy of the margins, with as much again for an error.
 
-    The support vectors of an SVC are counted of so many rows at most, ``counted_rows``, after at
-    most ``svc_steps`` of its steps for each.
+    There is an SVC to compare with for at most so many rows, ``counted_rows``, after at most
+    ``svc_steps`` of its steps for each.
     """
 
     counted_rows: int = 2_500
@@ -133,13 +136,19 @@ class OfClasses:
         self, rows: Rows, codes: np.ndarray, cost: np.ndarray, kernel: Kernel, active: float
     ) -> float:
         """Count the vectors of an SVC; of more rows than folds share, those within the margin."""
-        if kernel.name != "rbf" or len(codes) > self.counted_rows:
+        svc = self.svm(kernel, len(codes))
+        if svc is None:
             return active / WITHIN_MARGIN
-        svc = SVC(C=1.0, gamma=kernel.gamma, max_iter=self.svc_steps * len(codes))
         with warnings.catch_warnings():  # a count that is about right will do
             warnings.simplefilter("ignore", ConvergenceWarning)
             svc.fit(to_numpy(rows.X), codes, sample_weight=cost)
         return len(svc.support_) / len(codes)
+
+    def svm(self, kernel: Kernel, n_rows: int) -> SVC | None:
+        """Return an SVC with this width; of many rows it would take as long as all the rest."""
+        if kernel.name != "rbf" or n_rows > self.counted_rows:
+            return None
+        return SVC(C=1.0, gamma=kernel.gamma, max_iter=self.svc_steps * n_rows)
 
     def link(self, values: np.ndarray, truth: np.ndarray, weight: np.ndarray) -> Calibration:
         """Learn probabilities."""
@@ -203,6 +212,9 @@ class OfNumbers:
     ) -> float:
         """Return the share of the reference."""
         return active
+
+    def svm(self, kernel: Kernel, n_rows: int) -> None:
+        """Return none: numbers were not compared with an SVR."""
 
     def link(self, values: np.ndarray, truth: np.ndarray, weight: np.ndarray) -> Residuals:
         """Keep the residuals, for intervals."""

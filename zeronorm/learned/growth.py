@@ -61,6 +61,20 @@ def grow_while_it_helps(path: Path, settings: list[Setting], lowest: float, upda
     return path.goes_on(count, lowest)
 
 
+def grow_on(path: Path, most: int, update: Any) -> None:
+    """Let the models that are left grow through all further stages, to a larger size."""
+    if most <= path.most:
+        return
+    reached = next((i for i, stage in enumerate(path.stages) if stage[-1] >= path.most), None)
+    path.most = most
+    for stage in path.stages[reached:] if reached is not None else ():
+        if stage[0] > most:
+            break
+        update(0.75, f"{stage[-1]} terms")
+        path.advance(stage)
+        path.keep(STAYING[-1])
+
+
 def like_the_best(path: Path, pairs: list[Setting]) -> list[Setting]:
     """Return those of the settings of pairs that have cost and widths of the best settings so far.
 

@@ -57,6 +57,9 @@ FEW_OUTPUTS, COARSE = 2, (0, 2, 4, 8, 16, 32, 64, 128, 256)
 #: the stages.
 BEYOND = 1.5
 
+#: Standard errors of the difference by which models are behind an SVM.
+BEHIND = 1.0
+
 #: Sizes of models of pairs, besides the end of a stage and the largest allowed: fewer, to save
 #: time.
 PAIR_SIZES = (2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
@@ -175,6 +178,7 @@ class Path:
         if group[0].linear:
             most = self.most - n_linear
             steps = [size for size in sizes if n_linear <= FEW_OUTPUTS or size in COARSE]
+            steps = [size for size in steps if size > there or state is None]
         else:
             most = self.most
             has_linear = any(setting.linear for setting in self.results.settings)
@@ -240,6 +244,14 @@ class Path:
             return True
         _, loss, _ = _evaluated(fewer, folds)
         return bool(np.mean(loss) <= results.mean_loss(kept))
+
+    def is_behind(self, errors: np.ndarray) -> bool:
+        """Whether the model with the lowest loss has higher errors than these, fold by fold."""
+        results = self.results
+        if not results.best:
+            return False  # nothing can be learned at all
+        best = min(results.indices(), key=results.mean_loss)
+        return not results.within(BEHIND, results.errors[best] - errors)
 
     def goes_on(self, first: int, lowest: float) -> bool:
         """Whether more terms may help, after a stage whose first model has this index.
