@@ -40,9 +40,9 @@ What stays behind, and why. The table below and the pages of the studies name ev
   Trying larger C for small numbers of terms was judged on thirteen other sets, outside the studies:
   one term gained little, the automatic choice lost.
 - **Few rows of which an SVM keeps most** (sonar): by its own choice SparseSVC has at most a tenth
-  of those vectors, and that is not enough. Allowed more (`n_terms`), it is nearer to the SVM. (Many
-  classes with few rows, such as movement_libras, in no study, were another case until pairs of
-  classes were learned.)
+  of those vectors, or a fifth where it is behind an SVC in cross-validation, and that is not
+  enough. Allowed more (`n_terms`), it is nearer to the SVM. (Many classes with few rows, such as
+  movement_libras, in no study, were another case until pairs of classes were learned.)
 - **Rounding decides close choices.** On 100 to 400 rows another machine may choose another size or
   C: the same code gave other models on six of six sets of `evidence` that were compared.
 - **The most accurate of all** is sometimes an SVM with hundreds of vectors: with 16 to 32 terms

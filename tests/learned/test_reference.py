@@ -139,6 +139,18 @@ def test_no_svm_is_asked_where_its_errors_do_not_count(given, monkeypatch):
     assert all(errors is None for errors in asked)
 
 
+def test_of_four_classes_a_tenth_is_kept_to(monkeypatch):
+    X, y = make_classification(
+        200, 12, n_informative=10, n_classes=4, n_clusters_per_class=4, random_state=0
+    )
+
+    def fail(*arguments):
+        raise AssertionError("an SVM was asked")
+
+    monkeypatch.setattr(choice, "cross_validate_svm", fail)
+    SparseSVC(C=1.0, metric=False, linear=False, max_iter=5, n_init=1, random_state=0).fit(X, y)
+
+
 def test_a_choice_far_behind_the_full_svm_says_so():
     ours = results([[0.30, 0.35, 0.32]], [[1, 1, 1]])
     reference = results([[0.28, 0.36, 0.31]], [[1, 1, 1]])

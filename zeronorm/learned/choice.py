@@ -30,7 +30,7 @@ from zeronorm.learned.path import Path, PathEffort
 from zeronorm.learned.reference import cross_validate_landmarks, cross_validate_svm, far_behind
 from zeronorm.learned.results import ONE, QUARTER, Results
 from zeronorm.learned.scoring import Scoring, best_score
-from zeronorm.learned.settings import Setting
+from zeronorm.learned.settings import PAIR_CLASSES, Setting
 
 #: Costs that single precision has room for, squared and summed.
 SMALLEST, LARGEST = 1e-8, 1e8
@@ -180,9 +180,13 @@ class Search:
         return replace(chosen, doubt=far_behind(results, kept, reference, self.criterion, svm))
 
     def _svm(self, folds: Folds) -> np.ndarray | None:
-        """Return the errors of the full SVM, of few rows: of more, larger models gained nothing."""
+        """Return the errors of the full SVM, of few rows and classes.
+
+        Of more of either, larger models gained nothing.
+        """
         is_few = len(self.training.codes) <= self.effort.folds.few_rows
-        if not is_few or self.scoring is not None:
+        has_few_classes = self.training.targets.shape[1] < PAIR_CLASSES
+        if not (is_few and has_few_classes) or self.scoring is not None:
             return None
         self.update(0.7, "what the full SVM reaches")
         return cross_validate_svm(folds, self.units, self.training.kernel, self.n_jobs)
