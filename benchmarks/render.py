@@ -11,7 +11,6 @@ from benchmarks.statistics import Figure
 from benchmarks.studies import CURRENT, STUDIES
 from benchmarks.study import Study
 from benchmarks.text import figure, markdown
-from benchmarks.weaknesses import REASONS
 
 NOTE = """# Results
 
@@ -25,6 +24,9 @@ LEGEND = """
 standard errors ours differs from it (of the difference, where the paper has one); − is less.
 """
 FOLDER = record.ROOT / "benchmarks"
+#: Why we are not best where we are not, without figures. (No code: words that a run teaches us make
+#: no new commit of what was run.)
+REASONS = FOLDER / "weaknesses.md"
 #: Of the recorded results; other runs have their pages beside their RESULTS.md.
 PAGES = record.ROOT / "docs" / "results"
 #: Lines that RESULTS.md may have: somebody is to read it.
@@ -115,7 +117,7 @@ def text(folder: Path, pages: Path, figures: list[Figure]) -> str:
     parts = [NOTE.strip()]
     if record.folder() == record.RECORDED:  # the claims are about the recorded results
         parts += ["## What the README claims", claims.table(figures)]
-    parts += ["## Where we are not best", REASONS.strip()]
+    parts += ["## Where we are not best", REASONS.read_text().strip()]
     parts += ["Behind a paper by more than one standard error:", LEGEND.strip(), behind(figures)]
     parts += ["## Against the papers", "Figures of methods of ours only."]
     parts += [against_the_papers(figures), "## Studies", contents(folder, pages)]

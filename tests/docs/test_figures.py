@@ -45,6 +45,7 @@ def docstrings():
 def texts():
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md")]
     pages += [*DOCS.glob("guide/*.md"), DOCS / "api.rst", ROOT / "examples/GALLERY_HEADER.rst"]
+    pages.append(ROOT / "benchmarks" / "weaknesses.md")
     found = {str(p.relative_to(ROOT)): p.read_text() for p in pages if p.name not in LOGS}
     for path in (ROOT / "examples").glob("plot_*.py"):
         code = path.read_text()
@@ -59,7 +60,7 @@ def studies():
     for path in (ROOT / "benchmarks").glob("*.py"):
         for node in ast.parse(path.read_text()).body:
             name = getattr(node.targets[0], "id", "") if isinstance(node, ast.Assign) else ""
-            if name in ("ABOUT", "REASONS"):
+            if name == "ABOUT":
                 found[f"benchmarks/{path.name}"] = ast.literal_eval(node.value)
     return found
 

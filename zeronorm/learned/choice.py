@@ -42,8 +42,8 @@ REFERENCE_FACTORS = (0.1, 0.3, 1.0)
 #: ``criteria.py``).
 ROWS_PER_TERM = 10
 
-#: Where that is not enough, and models are behind the SVM: at most one for so many of its vectors.
-FEWER_BEHIND = 5
+#: While that is not enough, and models are behind the SVM: at most one for so many of its vectors.
+FEWER_BEHIND = (5.0, 2.5)
 
 
 @dataclass(frozen=True)
@@ -170,8 +170,9 @@ class Search:
         if wants_more and may_hold_out:
             return self._by_holdout(settings, None, most)
         svm = self._svm(path.folds) if wants_more else None
-        if svm is not None and path.is_behind(svm):
-            grow_on(path, min(learned, int(support * n_rows / FEWER_BEHIND)), self.update)
+        for per_term in FEWER_BEHIND:
+            if svm is not None and path.is_behind(svm):
+                grow_on(path, min(learned, int(support * n_rows / per_term)), self.update)
         results = path.results
         kept = results.chosen(rule)
         chosen = self._chosen(path, kept, results.best_of_each_size())
