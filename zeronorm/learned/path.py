@@ -57,8 +57,8 @@ FEW_OUTPUTS, COARSE = 2, (0, 2, 4, 8, 16, 32, 64, 128, 256)
 #: the stages.
 BEYOND = 1.5
 
-#: Standard errors of the difference by which models are behind an SVM.
-BEHIND = 1.0
+#: Standard errors of the difference by which models are behind an SVM; and the least difference.
+BEHIND, POINT = 1.0, 0.01
 
 #: Sizes of models of pairs, besides the end of a stage and the largest allowed: fewer, to save
 #: time.
@@ -246,12 +246,15 @@ class Path:
         return bool(np.mean(loss) <= results.mean_loss(kept))
 
     def is_behind(self, errors: np.ndarray) -> bool:
-        """Whether the model with the lowest loss has higher errors than these, fold by fold."""
+        """Whether the model with the lowest loss has higher errors than these, fold by fold.
+
+        Less than a point is no reason for twice the terms.
+        """
         results = self.results
         if not results.best:
             return False  # nothing can be learned at all
-        best = min(results.indices(), key=results.mean_loss)
-        return not results.within(BEHIND, results.errors[best] - errors)
+        difference = results.errors[min(results.indices(), key=results.mean_loss)] - errors
+        return bool(difference.mean() > POINT) and not results.within(BEHIND, difference)
 
     def goes_on(self, first: int, lowest: float) -> bool:
         """Whether more terms may help, after a stage whose first model has this index.
