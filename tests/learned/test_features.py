@@ -8,11 +8,13 @@ from sklearn.preprocessing import StandardScaler
 
 from zeronorm import SparseSVC
 from zeronorm.kernels import Kernel
+from zeronorm.learned.choice import Choice
 from zeronorm.learned.descent import descend, grow
 from zeronorm.learned.features import keep_features, zero_widths
 from zeronorm.learned.joint import Form, JointModels, Used
 from zeronorm.learned.kernel_sets import Rows
 from zeronorm.learned.path import Path
+from zeronorm.learned.settings import Setting
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +68,9 @@ def test_models_that_lose_too_much_stay_as_they_are(models, monkeypatch):
     spread = models.rows.X.std(axis=0)
     stays = zero_widths(models, spread)
     assert stays is models
+    unknown = np.full(3, np.nan)
+    monkeypatch.setattr("zeronorm.learned.features.gain_of_terms", lambda models: unknown)
+    assert zero_widths(models, spread) is models
 
     def gain(models):
         return np.array([-100.0, 1.0, -100.0]) * models.values
@@ -122,6 +127,27 @@ def test_max_features_holds_whatever_rows_held_out_say(monkeypatch):
     X, y, *_ = wine(0)
     model = SparseSVC(4, C=[1.0, 10.0], max_features=5, cv=3, random_state=0).fit(X, y)
     assert model.n_features_used_ <= 5
+
+
+def test_as_many_features_as_there_are_is_no_restriction():
+    X, y, *_ = wine(2)
+    model = SparseSVC(4, C=[1.0, 10.0], metric=True, cv=3, random_state=0)
+    without = model.fit(X, y).metric_
+    assert np.array_equal(model.set_params(max_features=13).fit(X, y).metric_, without)
+
+
+@pytest.mark.parametrize("may_drop", [True, False])
+def test_a_model_that_is_learned_again_keeps_what_the_choice_kept(may_drop):
+    """On a product of two features among twelve others would go."""
+    random = np.random.RandomState(3)
+    X = random.randn(150, 12)
+    y = X[:, 3] * X[:, 7] > 0
+    kernel = Kernel("rbf", 0.1)
+    chosen = Choice(Setting(10.0, kernel, 12), 4, total=4, may_drop_features=may_drop)
+    model = SparseSVC(random_state=0)
+    model._choice = chosen
+    again = model._with_choices(None).fit(X, y)
+    assert (again.n_features_used_ < 12) == may_drop
 
 
 def test_fewer_features_are_kept_to_of_one_model(models):

@@ -13,7 +13,8 @@ from zeronorm.learned import choice
 from zeronorm.learned.coordinates import Units
 from zeronorm.learned.criteria import OfClasses, OfNumbers
 from zeronorm.learned.folds import FoldSizes, make_folds
-from zeronorm.learned.path import Path
+from zeronorm.learned.growth import grow_on, grow_while_it_helps
+from zeronorm.learned.path import Path, PathEffort
 from zeronorm.learned.reference import cross_validate_svm, far_behind
 from zeronorm.learned.results import Results
 from zeronorm.learned.settings import Setting
@@ -59,10 +60,12 @@ def test_errors_are_those_of_an_svc_with_the_best_cost_and_width():
                 wrong = svc.predict(X[test]) != y[test]
                 errors.append((cost[test] * wrong).sum() / cost[test].sum())
             expected.append(errors)
-    found = cross_validate_svm(folds, units, scale, None)
+    kernels = [scale.with_gamma(factor * scale.gamma) for factor in (0.3, 1.0, 3.0)]
+    found = cross_validate_svm(folds, units, [1.0, 10.0], kernels, None)
     assert len(folds) == 6  # drawn twice
     np.testing.assert_allclose(found, min(expected, key=np.mean))
-    np.testing.assert_allclose(cross_validate_svm(folds, units, scale, 2), found)
+    again = cross_validate_svm(folds, units, [1.0, 10.0], kernels, 2)
+    np.testing.assert_allclose(again, found)
 
 
 @pytest.mark.parametrize("why", ["numbers", "kernel", "many rows", "a draw"])
@@ -72,13 +75,13 @@ def test_there_is_not_always_an_svm_to_compare_with(why):
     sizes = {"shared_rows": 100} if why == "a draw" else {}
     folds, units, scale = folds_of(X, y, np.ones(150), criteria.get(why), **sizes)
     kernel = Kernel("poly", 1.0) if why == "kernel" else scale
-    assert cross_validate_svm(folds, units, kernel, None) is None
+    assert cross_validate_svm(folds, units, [1.0], [kernel], None) is None
 
 
 def test_an_svm_that_takes_too_long_is_taken_as_far_as_it_came():
     X, y = moons(150)
     folds, units, scale = folds_of(X, y, np.ones(150), OfClasses(svc_steps=1))
-    errors = cross_validate_svm(folds, units, scale, None)
+    errors = cross_validate_svm(folds, units, [1.0], [scale], None)
     assert errors.shape == (6,) and (errors <= 1.0).all()
 
 
@@ -133,30 +136,88 @@ def test_models_behind_an_svm_may_have_twice_as_many_terms_and_again(seed, monke
     assert behind.score(X[test], y[test]) > tenth.score(X[test], y[test])
 
 
-@pytest.mark.parametrize("given", [{"scoring": "f1"}, {"kernel": "poly"}, {"n_terms": 6}])
-def test_no_svm_is_asked_where_its_errors_do_not_count(given, monkeypatch):
-    X, y = clusters(120, 0)
-    asked = []
+@pytest.fixture
+def asked(monkeypatch):
+    """Costs, kernels and errors of each comparison; models always want more terms."""
+    found = []
 
-    def spy(*arguments):
-        asked.append(cross_validate_svm(*arguments))
-        return asked[-1]
+    def spy(folds, units, Cs, kernels, n_jobs):
+        found.append((Cs, kernels, cross_validate_svm(folds, units, Cs, kernels, n_jobs)))
+        return found[-1][-1]
+
+    def wants_more(*arguments):
+        return grow_while_it_helps(*arguments) or True
 
     monkeypatch.setattr(choice, "cross_validate_svm", spy)
-    SparseSVC(C=1.0, metric=False, max_iter=5, n_init=1, random_state=0, **given).fit(X, y)
-    assert all(errors is None for errors in asked)
+    monkeypatch.setattr(choice, "grow_while_it_helps", wants_more)
+    return found
 
 
-def test_of_four_classes_a_tenth_is_kept_to(monkeypatch):
+def quick(**given):
+    given = {"C": 1.0, "metric": False, "max_iter": 5, "n_init": 1, "random_state": 0} | given
+    return SparseSVC(**given)
+
+
+def test_costs_and_widths_of_the_svm_are_those_that_are_given(asked):
+    X, y = clusters(120, 0)
+    scale = 1.0 / (12 * X.var())
+    quick(C="cv", linear=False).fit(X, y)
+    quick(C=0.001, gamma=0.7).fit(X, y)
+    quick(C=[0.1, 3.0, 30.0], gamma=[0.1, 0.2]).fit(X, y)
+    (_, learned, _), *given = asked
+    assert [Cs for Cs, *_ in asked] == [[1.0, 10.0], [0.001], [1.0, 10.0]]
+    assert [one.gamma / scale for one in learned] == pytest.approx([0.3, 1.0, 3.0])
+    assert [[one.gamma for one in kernels] for _, kernels, _ in given] == [[0.7], [0.1, 0.2]]
+    assert all(errors is not None for *_, errors in asked)
+
+
+def test_no_svm_is_asked_where_a_score_decides(asked):
+    X, y = clusters(120, 0)
+    quick(scoring="f1").fit(X, y)
+    assert not asked
+
+
+def test_there_is_no_svm_of_other_kernels(asked):
+    X, y = clusters(120, 0)
+    quick(kernel="poly").fit(X, y)
+    assert [errors for *_, errors in asked] == [None]
+
+
+def test_of_four_classes_a_tenth_is_kept_to(asked):
     X, y = make_classification(
         200, 12, n_informative=10, n_classes=4, n_clusters_per_class=4, random_state=0
     )
+    quick(linear=False).fit(X, y)
+    assert not asked
 
-    def fail(*arguments):
-        raise AssertionError("an SVM was asked")
 
-    monkeypatch.setattr(choice, "cross_validate_svm", fail)
-    SparseSVC(C=1.0, metric=False, linear=False, max_iter=5, n_init=1, random_state=0).fit(X, y)
+class Grown(Path):
+    """A path that notes the largest size of each stage."""
+
+    def __init__(self, most):
+        self.stages, self.most, self.reached = PathEffort().stages, most, []
+
+    def advance(self, sizes):
+        self.reached.append(min(sizes[-1], self.most))
+
+    def keep(self, count):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "reached"),
+    [
+        (11, 22, [16, 22]),  # in the stage of 12 and 16, and as far as they may in the next
+        (8, 10, [8, 10]),
+        (3, 7, [4, 7]),
+        (4, 4, []),
+    ],
+)
+def test_models_that_grow_on_reach_the_size_that_is_allowed(first, then, reached):
+    path, said = Grown(first), []
+    grow_on(path, then, lambda share, text: said.append(text))
+    assert path.reached == reached
+    assert said == [f"{size} terms" for size in reached]
 
 
 def test_a_choice_far_behind_the_full_svm_says_so():
@@ -165,6 +226,10 @@ def test_a_choice_far_behind_the_full_svm_says_so():
     assert far_behind(ours, 0, reference) is None
     message = far_behind(ours, 0, reference, svm=np.array([0.10, 0.15, 0.12]))
     assert "32.3 %, that of an SVC 12.3 %" in message
-    # The better of both counts.
-    message = far_behind(ours, 0, results([[0.1, 0.15, 0.12]], [[1, 1, 1]]), svm=np.full(3, 0.3))
+    # The better of both counts,
+    reference = results([[0.1, 0.15, 0.12]], [[1, 1, 1]])
+    message = far_behind(ours, 0, reference, svm=np.full(3, 0.3))
+    assert "in the span of 100 training rows 12.3 %" in message
+    # if it is clear that it is better.
+    message = far_behind(ours, 0, reference, svm=np.array([0.0, 0.35, 0.0]))
     assert "in the span of 100 training rows 12.3 %" in message

@@ -178,9 +178,10 @@ class SparseSVC(LearnedMachine, KernelClassifier):
     A model whose size is chosen has at most one kernel term for ten support vectors of an SVC with
     the C and the width that serve it best (and for ten rows to learn from), but two more than
     outputs are allowed in any case, and eight where a class has less than a twentieth of the rows.
-    Of at most 500 rows of two or three classes, models that still gain by more terms than that are
-    compared with an SVC on the same folds; where they are behind it, by a point of error at least,
-    they may have twice as many, and twice as many again where that does not do.
+    Of at most 500 rows of two or three classes, models with an "rbf" kernel that still gain by
+    their last terms, or may have four at most, are compared with an SVC on the same folds, unless
+    there is a ``scoring``; where they are behind it, by a point of error at least, they may have
+    twice as many, and twice as many again where that does not do.
     For the choices folds share at most 2 500 rows, and are judged by up to 5 000 others besides.
     From 20 000 rows on there are no folds: models learn from a draw of 4 000, and 10 000 others,
     in ``cv`` sets, judge them.

@@ -18,6 +18,7 @@ from zeronorm.arrays import namespace, to_numpy
 from zeronorm.base.progress import within
 from zeronorm.base.training_set import PairRows, TrainingRows
 from zeronorm.checks import is_integer
+from zeronorm.kernels import Kernel
 from zeronorm.learned.continuation import easy_cost
 from zeronorm.learned.coordinates import Span, Units
 from zeronorm.learned.criteria import Criterion
@@ -27,7 +28,13 @@ from zeronorm.learned.holdout import Finished, HoldoutEffort, HoldoutSearch
 from zeronorm.learned.joint import Parameters
 from zeronorm.learned.one_draw import DrawSizes, OneDraw, draw_once
 from zeronorm.learned.path import Path, PathEffort
-from zeronorm.learned.reference import cross_validate_landmarks, cross_validate_svm, far_behind
+from zeronorm.learned.reference import (
+    SVM_COSTS,
+    SVM_FACTORS,
+    cross_validate_landmarks,
+    cross_validate_svm,
+    far_behind,
+)
 from zeronorm.learned.results import ONE, QUARTER, Results
 from zeronorm.learned.scoring import Scoring, best_score
 from zeronorm.learned.settings import PAIR_CLASSES, Setting
@@ -42,8 +49,8 @@ REFERENCE_FACTORS = (0.1, 0.3, 1.0)
 #: ``criteria.py``).
 ROWS_PER_TERM = 10
 
-#: While that is not enough, and models are behind the SVM: at most one for so many of its vectors.
-FEWER_BEHIND = (5.0, 2.5)
+#: While that is not enough, and models are behind the SVM, they may have so many times as many.
+MORE_BEHIND = (2, 4)
 
 
 @dataclass(frozen=True)
@@ -169,10 +176,10 @@ class Search:
         wants_more = grow_while_it_helps(path, settings, lowest, self.update)
         if wants_more and may_hold_out:
             return self._by_holdout(settings, None, most)
-        svm = self._svm(path.folds) if wants_more else None
-        for per_term in FEWER_BEHIND:
+        svm = self._svm(path.folds, settings) if wants_more else None
+        for times in MORE_BEHIND:
             if svm is not None and path.is_behind(svm):
-                grow_on(path, min(learned, int(support * n_rows / per_term)), self.update)
+                grow_on(path, min(learned, int(times * largest)), self.update)
         results = path.results
         kept = results.chosen(rule)
         chosen = self._chosen(path, kept, results.best_of_each_size())
@@ -180,7 +187,7 @@ class Search:
             return chosen  # a higher error may be what is wanted
         return replace(chosen, doubt=far_behind(results, kept, reference, self.criterion, svm))
 
-    def _svm(self, folds: Folds) -> np.ndarray | None:
+    def _svm(self, folds: Folds, settings: list[Setting]) -> np.ndarray | None:
         """Return the errors of the full SVM, of few rows and classes.
 
         Of more of either, larger models gained nothing.
@@ -190,7 +197,10 @@ class Search:
         if not (is_few and has_few_classes) or self.scoring is not None:
             return None
         self.update(0.7, "what the full SVM reaches")
-        return cross_validate_svm(folds, self.units, self.training.kernel, self.n_jobs)
+        Cs = sorted({setting.C for setting in settings})
+        Cs = [C for C in SVM_COSTS if Cs[0] <= C <= Cs[-1]] or Cs
+        kernels = self._kernels(settings, SVM_FACTORS)
+        return cross_validate_svm(folds, self.units, Cs, kernels, self.n_jobs)
 
     def _needs_batches(self, size: int) -> bool:
         return self.effort.holdout.needs_batches(self.training, size)
@@ -227,12 +237,16 @@ class Search:
 
         The other number is the share of rows that are support vectors.
         """
-        kernel, Cs = self.training.kernel, sorted({setting.C for setting in settings})
-        kernels = list(dict.fromkeys(setting.kernel for setting in settings))
-        if kernel.name == "rbf" and any(setting.widths for setting in settings):
-            kernels = [kernel.with_gamma(f * kernel.gamma) for f in REFERENCE_FACTORS]
+        kernels, Cs = self._kernels(settings, REFERENCE_FACTORS), sorted({s.C for s in settings})
         Cs, loss = Cs[1:-1] if len(Cs) > 3 else Cs, settings[0].loss
         return cross_validate_landmarks(folds, self.units, Cs, kernels, self.n_jobs, loss)
+
+    def _kernels(self, settings: list[Setting], factors: tuple[float, ...]) -> list[Kernel]:
+        """Return the kernels of the settings; where widths are learned, multiples of "scale"."""
+        kernel = self.training.kernel
+        if kernel.name == "rbf" and any(setting.widths for setting in settings):
+            return [kernel.with_gamma(factor * kernel.gamma) for factor in factors]
+        return list(dict.fromkeys(setting.kernel for setting in settings))
 
     def _chosen(self, path: Path, kept: int, table: dict[str, np.ndarray]) -> Choice:
         """Put together what the folds say of the model that is kept."""
@@ -246,7 +260,7 @@ class Search:
         by_row = folds.by_row(values, len(self.training.codes))
         terms = starts.vectors.shape[1]
         found = setting, terms, None, link, table, starts, total
-        may_drop = self.max_features is not None or path.may_drop_features(kept)
+        may_drop = path.may_drop_features(kept)
         return Choice(*found, held_out=by_row, may_drop_features=may_drop)
 
     def _by_holdout(self, settings: list[Setting], size: int | None, most: int = 0) -> Choice:

@@ -71,7 +71,7 @@ def zero_widths(models: JointModels, spread: np.ndarray, *, max_steps: int = STE
     fewer = models.at(pushed.parameters.copy(), _with_kernel(used, is_used, models))
     descend(fewer, max_steps=max_steps, tolerance=1e-6)
     rise = np.minimum(TOLERATED * before, LOST * gain_of_terms(models))
-    back = np.flatnonzero(fewer.values > before + rise)
+    back = np.flatnonzero(~(fewer.values <= before + rise))  # also what is not a number
     if len(back) == len(models):
         return models
     if len(back):

@@ -88,15 +88,14 @@ def fit_setting(
     max_features : int, optional
         Most features that the model may use.
     may_drop_features : bool
-        Whether it may go without those that matter little.
+        Whether it may go without those that matter little; ``max_features`` holds in any case.
     finished : Finished, optional
         The model, if it was learned by batches already: only its coefficients are solved.
     """
     fit = _Fit(training.compact(), setting, random)
     if finished is None:
         models = fit.on_first_sample(size, n_init, max_iter, tol, starts)
-        if may_drop_features:
-            models = fit.with_fewer_features(models, max_features)
+        models = fit.with_fewer_features(models, max_features, may_drop_features)
         models = fit.on_larger_samples(models, max_iter, tol)
         return fit.certified(models.parameters, models.used, tol, max_iter)
     fit.n_steps = finished.steps
@@ -212,9 +211,11 @@ class _Fit:
                 self.advance(models, steps, TOLERANCE)
         return models
 
-    def with_fewer_features(self, models: JointModels, max_features: int | None) -> JointModels:
+    def with_fewer_features(
+        self, models: JointModels, max_features: int | None, may_drop: bool
+    ) -> JointModels:
         """Switch features off that the model does not need, or may not use."""
-        if self.setting.widths > 1 and models.size:
+        if may_drop and self.setting.widths > 1 and models.size:
             models = zero_widths(models, spread_of(models.rows))
         if max_features is not None:
             models = keep_features(models, max_features)

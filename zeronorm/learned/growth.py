@@ -15,6 +15,8 @@ LIKE = 3
 def grow_while_it_helps(path: Path, settings: list[Setting], lowest: float, update: Any) -> bool:
     """Let models grow while more terms help; whether they still did at the largest size.
 
+    (They count as if they did where all sizes are in the first stage.)
+
     Where a linear part may be or not, models have it first, and of several losses the first one;
     those that do well are tried without, with the other losses, and as pairs of classes. From then
     on the best of each kind stays. ``lowest`` is the error of the reference.
@@ -62,17 +64,17 @@ def grow_while_it_helps(path: Path, settings: list[Setting], lowest: float, upda
 
 
 def grow_on(path: Path, most: int, update: Any) -> None:
-    """Let the models that are left grow through all further stages, to a larger size."""
+    """Let the models that are left grow on, from the largest size there was to this one."""
     if most <= path.most:
         return
-    reached = next((i for i, stage in enumerate(path.stages) if stage[-1] >= path.most), None)
+    further = [stage for stage in path.stages if stage[-1] >= path.most]
     path.most = most
-    for stage in path.stages[reached:] if reached is not None else ():
-        if stage[0] > most:
-            break
-        update(0.75, f"{stage[-1]} terms")
+    for stage in further:
+        update(0.75, f"{min(stage[-1], most)} terms")
         path.advance(stage)
         path.keep(STAYING[-1])
+        if stage[-1] >= most:
+            return
 
 
 def like_the_best(path: Path, pairs: list[Setting]) -> list[Setting]:

@@ -65,6 +65,8 @@ class LearnedMachine(KernelMachine):
 
     #: Rows, sizes and steps of the choice.
     _effort: ClassVar[Effort] = Effort()
+    #: Where nothing is to choose: whether features may go that matter little.
+    _may_drop_features: ClassVar[bool] = True
 
     @abstractmethod
     def _answers(self, training: Any) -> Callable[..., Any]:
@@ -244,7 +246,8 @@ class LearnedMachine(KernelMachine):
         needs_batches = self._effort.holdout.needs_batches
         if size is not None and len(settings) == 1 and not needs_batches(training, size):
             n_linear = training.targets.shape[1] if settings[0].linear else 0
-            return Choice(settings[0], max(0, size - n_linear), total=size)
+            kernel_terms, may_drop = max(0, size - n_linear), self._may_drop_features
+            return Choice(settings[0], kernel_terms, total=size, may_drop_features=may_drop)
         is_open = size is None or len(settings) > 1
         search = Search(
             training,
@@ -281,6 +284,7 @@ class LearnedMachine(KernelMachine):
         again.metric, again.linear = setting.widths > 1, setting.linear
         again._choose_outputs(setting)
         again.n_init, again.verbose = 1, 0
+        again._may_drop_features = self._choice.may_drop_features  # type: ignore[misc]
         return again
 
 

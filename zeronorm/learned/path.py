@@ -57,8 +57,8 @@ FEW_OUTPUTS, COARSE = 2, (0, 2, 4, 8, 16, 32, 64, 128, 256)
 #: the stages.
 BEYOND = 1.5
 
-#: Standard errors of the difference by which models are behind an SVM; and the least difference.
-BEHIND, POINT = 1.0, 0.01
+#: Standard errors of the difference by which models are behind an SVM.
+BEHIND = 1.0
 
 #: Sizes of models of pairs, besides the end of a stage and the largest allowed: fewer, to save
 #: time.
@@ -253,8 +253,8 @@ class Path:
         results = self.results
         if not results.best:
             return False  # nothing can be learned at all
-        difference = results.errors[min(results.indices(), key=results.mean_loss)] - errors
-        return bool(difference.mean() > POINT) and not results.within(BEHIND, difference)
+        best = min(results.indices(), key=results.mean_loss)
+        return results.is_above(best, errors, BEHIND)
 
     def goes_on(self, first: int, lowest: float) -> bool:
         """Whether more terms may help, after a stage whose first model has this index.

@@ -2,7 +2,8 @@
 
 Its cross-validated error is about that of the full SVM: it says what error can be had. The full
 SVM with its best C and width is fitted once, where rows are few enough: the number of its support
-vectors says how many terms a model may have at most.
+vectors says how many terms a model may have at most. Where that is not enough of very few rows, the
+full SVM is cross-validated too, and models that are behind it may have more.
 """
 
 from __future__ import annotations
@@ -28,11 +29,10 @@ from zeronorm.learned.settings import Setting
 #: Landmarks, and most steps of the coefficients.
 LANDMARKS, LANDMARK_STEPS = 100, 25
 
-#: Standard errors, of the difference, by which a choice must be above the reference to be doubtful;
-#: and the least difference.
-CLEARLY, FAR = 3.0, 0.01
+#: Standard errors, of the difference, by which a choice must be above an SVM to be doubtful.
+CLEARLY = 3.0
 
-#: Costs and widths of the full SVM, these as multiples of gamma="scale".
+#: Costs and widths of the full SVM, these as multiples of gamma="scale", where none are given.
 SVM_COSTS, SVM_FACTORS = (1.0, 10.0), (0.3, 1.0, 3.0)
 
 
@@ -90,20 +90,18 @@ def _evaluate_landmarks(
 
 
 def cross_validate_svm(
-    folds: Folds, units: Units, scale: Kernel, n_jobs: int | None
+    folds: Folds, units: Units, Cs: list[float], kernels: list[Kernel], n_jobs: int | None
 ) -> np.ndarray | None:
-    """Return the errors of the full SVM on the folds, with the best of a few costs and widths.
+    """Return the errors of the full SVM on the folds, with the best pair of a C and a kernel.
 
-    ``scale`` is the kernel with gamma="scale". None where there is no SVM to compare with.
+    None where there is no SVM to compare with.
     """
     criterion, n_rows = folds.shared.criterion, len(folds.shared.codes)
-    if folds.others is not None or criterion.svm(scale, n_rows) is None:
+    machines = [criterion.svm(kernel.with_gamma(units.gamma(kernel)), n_rows) for kernel in kernels]
+    if folds.others is not None or None in machines:
         return None
-    kernels = [scale.with_gamma(factor * units.gamma(scale)) for factor in SVM_FACTORS]
     found = Parallel(n_jobs=folds.workers(n_jobs))(
-        delayed(_svm_errors)(folds, criterion.svm(kernel, n_rows), C)
-        for kernel in kernels
-        for C in SVM_COSTS
+        delayed(_svm_errors)(folds, machine, C) for machine in machines for C in Cs
     )
     return min(found, key=np.mean)
 
@@ -130,19 +128,23 @@ def far_behind(
 ) -> str | None:
     """Return a sentence if the model that was chosen is far behind an SVM, fold by fold.
 
-    Behind the reference, or the full SVM where its errors are known and lower.
+    The SVM is the reference or the full one, where its errors are known; of both the better.
     """
     best = min(range(len(reference.errors)), key=reference.mean_loss)
-    errors = np.array(reference.errors[best])
     error, machine = criterion.words
-    what = f"an SVM in the span of {LANDMARKS} training rows"
-    if svm is not None and svm.mean() < errors.mean():
-        errors, what = svm, f"an {machine}"
-    difference = np.array(results.errors[kept]) - errors
-    if difference.mean() <= FAR or results.within(CLEARLY, difference):
+    rivals = {f"an SVM in the span of {LANDMARKS} training rows": reference.errors[best]}
+    if svm is not None:
+        rivals[f"an {machine}"] = svm
+    ahead = {
+        float(np.mean(errors)): what
+        for what, errors in rivals.items()
+        if results.is_above(kept, errors, CLEARLY)
+    }
+    if not ahead:
         return None
+    lowest = min(ahead)
     return (
         f"Few terms do not do here: with {results.sizes[kept]} of them the cross-validated {error} "
-        f"is {100 * results.mean[kept]:.1f} %, that of {what} {100 * errors.mean():.1f} %. Try "
+        f"is {100 * results.mean[kept]:.1f} %, that of {ahead[lowest]} {100 * lowest:.1f} %. Try "
         f"rule='best', a larger n_terms, or an {machine}."
     )

@@ -20,6 +20,10 @@ from zeronorm.model_selection import sparsest_good, standard_error
 #: which say nothing of the luck of one draw.
 QUARTER, ONE = 0.25, 1.0
 
+#: The least difference of errors that counts, and a relative one that is rounding: where one fold
+#: alone differs, mean and standard error are equal.
+POINT, ROUNDING = 0.01, 1e-9
+
 
 @dataclass
 class Results:
@@ -53,7 +57,13 @@ class Results:
 
     def within(self, share: float, difference: np.ndarray) -> bool:
         """Whether the mean of a difference, fold by fold, is at most this share of its error."""
-        return bool(difference.mean() <= share * standard_error(difference, self.repeats))
+        most = share * standard_error(difference, self.repeats) * (1.0 + ROUNDING)
+        return bool(difference.mean() <= most)
+
+    def is_above(self, i: int, errors: np.ndarray, standard_errors: float) -> bool:
+        """Whether the errors of one are above these, fold by fold, by a point and by so many."""
+        difference = self.errors[i] - errors
+        return bool(difference.mean() > POINT) and not self.within(standard_errors, difference)
 
     def mean_loss(self, i: int) -> float:
         """Mean loss of one."""

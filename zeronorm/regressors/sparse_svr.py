@@ -86,7 +86,8 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         Constant of "poly".
     metric : "auto" or bool, default="auto"
         Whether every feature has a width of its own, which is learned ("rbf" only). Widths that do
-        not matter become zero. "auto": chosen, if ``gamma`` is "cv" and something is chosen at all.
+        not matter become zero, unless rows held out say that they do. "auto": chosen, if ``gamma``
+        is "cv" and something is chosen at all.
     linear : "auto" or bool, default="auto"
         Whether there is a linear part. "auto": chosen, if something is chosen at all and there are
         at most 400 features or 400 rows.
