@@ -91,7 +91,6 @@ NOT_MEASURED = {
         "to a relative gap of 1e-4",
         "nu is 0.1",
         "RSVM with 5 % on german and with 10 % on waveform",
-        "one term gained little",
         "with 16 to 32 terms",
     ],
     "published": [
@@ -113,7 +112,6 @@ NOT_MEASURED = {
     ],
     "versions": ["Python 3.11 or newer", "scikit-learn 1.6 or newer", "those of version 0.1"],
     "a manner of speaking; `python -m benchmarks list` has the hours of the records": [
-        "the last half per cent of error",
         "all together take some five hours of one core",
     ],
 }
