@@ -51,8 +51,9 @@ seconds are of the whole fit, with the choice; one core, while others are at wor
 counts as more than noise beyond one standard error of the rival's error on that many test rows.
 
 Missing: generalised matrix LVQ. sklvq 0.1.2 and sklearn-lvq 1.1.1 fail in `fit` with this
-scikit-learn and SciPy (they call what is gone), and prototorch needs PyTorch. TorchKM and Falkon
-need PyTorch too. C by m2cgen is in `exported`.
+scikit-learn and SciPy (they call what is gone), and prototorch-models 0.7.1 needs a torchvision
+that fits PyTorch, which its CPU build here lacks. Falkon is on no package index that is reached
+here. TorchKM is in `peers`, C by m2cgen in `exported`.
 """
 BUDGETS = (4, 8, 16, 32)
 SPLITS, TRAIN, TEST = 2, 1_000, 4_000

@@ -19,7 +19,7 @@ from benchmarks.cross_validation import (
 )
 from benchmarks.data import HUANG_SETS, NEW_SETS, OTHER_PAPERS, imported, load
 from benchmarks.duels import INNER_FOLDS, ROWS, Duel, duel_table, duels, losses
-from benchmarks.methods import COSTS, GAMMAS, METHODS, NYSTROEM_COSTS, small_model
+from benchmarks.methods import COSTS, GAMMAS, LOSS_COSTS, METHODS, NYSTROEM_COSTS, small_model
 from benchmarks.statistics import mean_and_error, mean_ranks
 from benchmarks.study import Study
 from benchmarks.text import markdown
@@ -53,7 +53,11 @@ lightly while gamma is chosen (C = 1). sklearn-rvm has the gamma of fastrvm and 
 with up to 250 training rows only, beyond which a fit takes minutes. dlib, on the sets of Huang et
 al. and three of the folds, has its own search, stopped by the clock after half a second of asking
 (alone it goes on for far longer), so that its results are not repeatable; then it is cut by
-`dlib.reduce`.
+`dlib.reduce`. TorchKM, on five of the folds, on the CPU: its SVM, which compares every row to be
+predicted with all training rows, with the best of five widths and, by its own cross-validation, of
+five C (where it does not converge within its own limit, it is taken as it is); and its Nyström
+form, with a landmark for each term (8, 16, 32), the width that it estimates itself and C of its own
+50 values.
 """
 #: Inner folds of SparseSVC, by default.
 OWN_FOLDS = 5
@@ -65,10 +69,13 @@ FOLDS_OF = {
     "reduced": 5,
     "sklearn-rvm": SOME_FOLDS,
     "dlib": SOME_FOLDS,
+    "TorchKM": 5,
 }
 BUDGETS = (1, 2, 4, 8, 16, 32)
 #: Training rows beyond which a fit of sklearn-rvm takes minutes.
 SKLEARN_RVM_ROWS = 250
+#: Landmarks with which TorchKM can estimate a width: it draws pairs, which may be all of one row.
+TORCHKM_BUDGETS = (8, 16, 32)
 SETS = (*HUANG_SETS, *OTHER_PAPERS, *NEW_SETS)
 #: Classifiers that choose their number of terms, with their grids of up to 27 settings.
 TUNED = {
@@ -85,12 +92,17 @@ TUNED = {
 LIGHT = {"CE": {"model__sample_size": 50, "model__polish": False, "model__candidates": 100}}
 #: Which have so many terms as are asked for, and the C and gamma of the tuned SVC.
 REDUCED = ("SLMC", "RS", "MRS", "RSVM", "MRSVM")
-FAMILIES = ("SparseSVC", *TUNED, "Nystroem", "reduced", "sklearn-rvm", "dlib")
+FAMILIES = ("SparseSVC", *TUNED, "Nystroem", "reduced", "sklearn-rvm", "dlib", "TorchKM")
 #: Of ours, the one that was chosen for the comparison before it was made.
 OURS = "SparseSVC"
 #: Packages, whose absence a search would take for fits that failed.
-PACKAGES = {"fastrvm": ("fastrvm",), "sklearn-rvm": ("fastrvm", "sklearn_rvm"), "dlib": ("dlib",)}
-PEERS = ("SVC", "NuSVC", "LinearSVC", "fastrvm", "sklearn-rvm", "Nystroem", "dlib")
+PACKAGES = {
+    "fastrvm": ("fastrvm",),
+    "sklearn-rvm": ("fastrvm", "sklearn_rvm"),
+    "dlib": ("dlib",),
+    "TorchKM": ("torch", "torchkm"),
+}
+PEERS = ("SVC", "NuSVC", "LinearSVC", "fastrvm", "sklearn-rvm", "Nystroem", "dlib", "TorchKM")
 #: Ours whose searches are recorded by two rules: the sparsest within one standard error, and the
 #: most accurate. The first counts.
 TWO_RULES = tuple(m for m, (_, grid) in TUNED.items() if grid and m not in PEERS)
@@ -109,6 +121,7 @@ def one_fold(name: str, family: str, fold: int) -> list[dict]:
         "reduced": reduced,
         "sklearn-rvm": expectation_maximisation,
         "dlib": dlib_reduced,
+        "TorchKM": torch_machines,
     }
     return list(makers[family](train, test))
 
@@ -197,6 +210,15 @@ def dlib_reduced(train, test) -> Iterator[dict]:
             yield {"method": "dlib", "budget": budget, "rule": "best", **row}
 
 
+def torch_machines(train, test) -> Iterator[dict]:
+    """TorchKM's SVM, and its Nyström form with each number of landmarks."""
+    train, test = standardised(train, test)
+    gammas = in_units({"gamma": GAMMAS}, train[0].shape[1])["gamma"]
+    for budget in (None, *TORCHKM_BUDGETS):
+        row = judged(rivals.TorchKM(budget, gammas, LOSS_COSTS), train, test)
+        yield {"method": "TorchKM", "budget": budget, "rule": "best", **row}
+
+
 def makes_sense(name: str, family: str, fold: int) -> bool:
     """Some of the folds of what is slow; dlib, whose search takes long, on one paper's sets."""
     if family == "dlib" and name not in HUANG_SETS:
@@ -237,30 +259,38 @@ def tables(rows: list[dict]) -> str:
     found = duels(rows, OURS, PEERS, BUDGETS)
     parts = [duel_table(found, OURS, PEERS, "terms"), in_hindsight(rows)]
     parts.append(losses(found, OURS, "terms"))
-    return "\n\n".join([*parts, rank_table(rows), own_choice_table(rows)])
+    return "\n\n".join([*parts, equal_table(rows), own_choice_table(rows)])
 
 
-def rank_table(rows: list[dict]) -> str:
-    """Mean ranks over the sets at each number of terms, of all that can be told that number."""
-    found = record.cells(rows, "set", "method", "budget")
-    methods = (OURS, *REDUCED, "Nystroem")
-    lines = []
+def errors_at(rows: list[dict], budget: int) -> tuple[list[str], list[list[float]]]:
+    """All that can be told a number of terms: names, and errors on the sets and folds in common."""
+    found = record.cells([row for row in rows if row["budget"] == budget], "set", "method")
+    told = (OURS, *REDUCED, "Nystroem", "TorchKM")
+    methods = [one for one in told if any(method == one for _, method in found)]
+    names = [name for name in SETS if all((name, method) in found for method in methods)]
+    cells = ([found[name, method] for method in methods] for name in names)
+    common = (on_common_folds(*some) for some in cells)
+    return methods, [[float(np.mean(values(cell, "error"))) for cell in some] for some in common]
+
+
+def equal_table(rows: list[dict]) -> str:
+    """Mean errors and ranks at each number of terms."""
+    lines, header = [], (OURS, *REDUCED, "Nystroem", "TorchKM")
     for budget in BUDGETS:
-        scores = [
-            [
-                np.mean(values(cell, "error"))
-                for cell in on_common_folds(*(found[name, m, budget] for m in methods))
-            ]
-            for name in SETS
-            if all((name, method, budget) in found for method in methods)
-        ]
-        if scores:
-            ranks, p_value = mean_ranks(scores)
-            texts = (f"{rank:.1f}" for rank in ranks)
-            lines.append([str(budget), str(len(scores)), *texts, f"{p_value:.1g}"])
-    header = ["terms", "sets", *methods, "Friedman's p"]
-    text = "Mean ranks (1 is the lowest error) at equal numbers of terms:"
-    return f"{text}\n\n{markdown(header, lines)}"
+        methods, errors = errors_at(rows, budget)
+        if errors:
+            ranks, p_value = mean_ranks(errors)
+            texts = {
+                method: f"{mean:.1f} ({rank:.1f})"
+                for method, mean, rank in zip(methods, np.mean(errors, axis=0), ranks, strict=True)
+            }
+            cells = (texts.get(method, "") for method in header)
+            lines.append([str(budget), str(len(errors)), *cells, f"{p_value:.1g}"])
+    text = (
+        "Mean error % (mean rank; 1 is the lowest error) at equal numbers of terms, on the sets "
+        "and folds that all have:"
+    )
+    return f"{text}\n\n{markdown(['terms', 'sets', *header, 'p, Friedman'], lines)}"
 
 
 def own_choice_table(rows: list[dict]) -> str:
@@ -273,7 +303,8 @@ def own_choice_table(rows: list[dict]) -> str:
         ).items()
         if budget is None and not (rule == "best" and method in TWO_RULES)
     }
-    methods = [m for m in (OURS, *TUNED, "sklearn-rvm") if any(key[1] == m for key in found)]
+    methods = (OURS, *TUNED, "sklearn-rvm", "TorchKM")
+    methods = [m for m in methods if any(key[1] == m for key in found)]
     lines, means = [], {}
     for name in SETS:
         line = [name]

