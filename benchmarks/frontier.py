@@ -136,7 +136,7 @@ CURVES = {
 }
 PAPERS = {"Huang et al.": "^", "Wu et al.": "s", "Mannor et al.": "D", "Kim": "v"}
 #: Which have a curve or need none beside SparseSVC.
-NOT_SHOWN = ("SLMC", "MRS", "RSVM", "MRSVM", "dlib")
+NOT_SHOWN = ("SLMC", "MRS", "RSVM", "MRSVM", "dlib", "TorchKM")
 
 
 def draw(rows: list[dict], folder: Path) -> Iterator[Path]:
