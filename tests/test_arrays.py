@@ -61,6 +61,29 @@ def test_diagonals_and_factors(other):
     assert arrays.cholesky(other(-matrices)) is None
 
 
+@pytest.fixture
+def two_threads():
+    """PyTorch with two threads, where it is there: with one some of its faults do not show."""
+    try:
+        import torch
+    except ImportError:
+        yield
+        return
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+@LIBRARIES
+def test_many_systems_of_many_equations(other, two_threads):
+    random = np.random.default_rng(0)
+    matrices = random.normal(size=(2, 5, 160, 160)) + 30.0 * np.eye(160)
+    wanted = random.normal(size=(2, 5, 160, 1))
+    found = arrays.solved(other(matrices), other(matrices @ wanted))
+    np.testing.assert_allclose(arrays.to_numpy(found), wanted, rtol=1e-9, atol=1e-9)
+
+
 @LIBRARIES
 def test_lower_triangles(other):
     matrices = np.random.default_rng(0).normal(size=(3, 4, 4))

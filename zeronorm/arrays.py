@@ -315,6 +315,20 @@ def cholesky(matrices: Any) -> Any:
         return None
 
 
+def solved(matrices: Any, right: Any) -> Any:
+    """Return the solutions of a stack of systems of linear equations, one right side each.
+
+    On the CPU torch's threads may get in each other's way where there are several systems of more
+    than a hundred equations: it fails, or is wrong (pytorch/pytorch#142815). So one at a time.
+    """
+    xp, size = namespace(matrices), matrices.shape[-1]
+    if not _is_torch(matrices) or device_of(matrices).type != "cpu":
+        return xp.linalg.solve(matrices, right)
+    stacks = xp.reshape(matrices, (-1, size, size)), xp.reshape(right, (-1, size, 1))
+    each = [xp.linalg.solve(*system) for system in zip(*stacks, strict=True)]
+    return xp.reshape(xp.stack(each), right.shape)
+
+
 def triangular_inverse(factors: Any) -> Any:
     """Return the inverses of a stack of lower triangular matrices.
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from zeronorm.arrays import as_on, at_least, namespace, to_numpy, with_diagonal, zeros
+from zeronorm.arrays import as_on, at_least, namespace, solved, to_numpy, with_diagonal, zeros
 from zeronorm.learned.joint import squared_norms
 from zeronorm.solvers.lbfgs import ARMIJO
 
@@ -126,7 +126,7 @@ def _step(
     Values, the new point, and the sums there if they were needed are returned.
     """
     xp, gradient = namespace(point), _gradient(point, at).mT
-    step = xp.linalg.solve(_matrix(at), gradient[..., None])[..., 0]
+    step = solved(_matrix(at), gradient[..., None])[..., 0]
     descent = xp.sum(step * gradient, axis=2)
     length = xp.ones_like(descent)
     for halving in range(HALVINGS):
