@@ -1,7 +1,10 @@
 """Peers from other libraries, with labels as they come and their kernel terms counted."""
 
+import warnings
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC, NuSVC
@@ -9,6 +12,7 @@ from sklearn.svm import LinearSVC, NuSVC
 from benchmarks.data import imported
 
 ROUNDS = 20_000  # of liblinear
+TORCHKM_ROUNDS = 100_000
 
 
 class Rival(ClassifierMixin, BaseEstimator):
@@ -139,13 +143,17 @@ class TorchKM(Rival):
     def learned(self, X, codes):
         machine = imported("torchkm").TorchKMSVC
         imported("torch").manual_seed(0)  # which its landmarks and its estimate of a width are by
-        fixed = {"device": "cpu", "random_state": 0}
+        # It goes through the costs in their order, with so many iterations for all of them.
+        fixed = {"Cs": sorted(self.costs), "max_iter": TORCHKM_ROUNDS}
+        fixed |= {"device": "cpu", "random_state": 0}
         if self.n_terms is not None:
             landmarks = {"num_landmarks": self.n_terms, "nys_k": self.n_terms}
-            return machine(low_rank=True, **landmarks, **fixed).fit(X, codes)
+            model = machine(low_rank=True, **landmarks, **fixed).fit(X, codes)
+            if model._low_rank_backend_.jerr:  # of which it says nothing itself
+                warnings.warn("TorchKM ran out of iterations.", ConvergenceWarning, stacklevel=2)
+            return model
         # Its kernel is exp(-2 sigma |x - z|^2).
-        widths = [{"rbf_sigma": gamma / 2.0, "Cs": list(self.costs)} for gamma in self.gammas]
-        fitted = [machine(**width, **fixed).fit(X, codes) for width in widths]
+        fitted = [machine(rbf_sigma=g / 2.0, **fixed).fit(X, codes) for g in self.gammas]
         return min(fitted, key=lambda model: model.cv_mis_.min())
 
     def counted(self) -> int:
