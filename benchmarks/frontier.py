@@ -21,7 +21,8 @@ ABOUT = """
 Sets, outer folds, scaling and tuned SVC are those of `ssvc_table`. SparseSVC chooses everything
 inside the training part: the number of terms too ("auto"), which may be given a limit. Its rival
 with as many kernel evaluations is Nystroem with LinearSVC, C and gamma of 25 pairs by 5 inner
-folds; a component costs what a term costs.
+folds; a component costs what a term costs. In brackets: how many terms it was to
+need at most, in the median, when the study was planned.
 
 One picture a set. Those of the seven sets have the methods of `ssvc_table`; those of the other sets
 are of `peers`, with fewer rows. The published points (grey) are of the papers' own splits and
@@ -71,7 +72,10 @@ def tables(rows: list[dict]) -> str:
             ]
         )
     header = ["set", "SVC's terms", "error %", "SparseSVC's terms (aim)", "error %", "difference"]
-    note = "Terms are medians over the folds; ± is a standard error over the folds."
+    note = (
+        "Terms are medians over the folds; ± is a standard error over the folds, which share "
+        "training rows: that of the difference is too small for a test."
+    )
     return "\n\n".join([markdown(header, lines), note, budget_table(found)])
 
 

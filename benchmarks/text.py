@@ -20,6 +20,11 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1e9:.3g} ns"
 
 
+def short(ratio: float) -> str:
+    """A ratio, of two digits or to the unit."""
+    return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.2g}"
+
+
 def with_error(values: Sequence[float], sign: str = "", digits: int = 1) -> str:
     """Mean ± standard error; the mean alone of a single value."""
     mean, error = mean_and_error(values)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks import duels
+from benchmarks import duels, peers
 from benchmarks.statistics import (
     Figure,
     corrected_error,
@@ -110,3 +110,22 @@ class TestDuels:
         assert "| Nystroem | 8 | 1 | 0 | 1 | 0 |" in duels.duel_table(
             [one], "SparseSVC", ("Nystroem",), "terms"
         )
+
+
+def test_means_at_equal_numbers_are_of_the_sets_and_folds_that_all_have():
+    rows = [
+        {"set": name, "method": method, "budget": 4, "fold": fold, "error": 0.1 * (place + fold)}
+        for name in ("banana", "thyroid", "sonar")
+        for place, method in enumerate(peers.TOLD)
+        for fold in range(1 if method == "RS" else 3)
+        if (name, method) != ("sonar", "MRS")
+    ]
+    rows += [{**row, "budget": 8, "error": 0.9} for row in rows if row["method"] == "SparseSVC"]
+    errors = peers.errors_at(rows, 4)
+    assert list(errors) == list(peers.TOLD)
+    for place, found in enumerate(errors.values()):  # in %, of the first fold of two sets
+        np.testing.assert_allclose(found, [10.0 * place] * 2)
+    assert peers.errors_at(rows, 8) == {}
+    header, _, line = peers.equal_table(rows).splitlines()[2:]
+    assert header.startswith("| terms | sets | SparseSVC | SLMC |")
+    assert line.startswith("| 4 | 2 | 0.0 (1.0) | 10.0 (2.0) | 20.0 (3.0) |")
