@@ -184,7 +184,8 @@ def draw_set(axes, name: str, own: list[Point]) -> None:
     if svc is not None:
         axes.plot(svc.terms, svc.error, "X", color="C3", markersize=9, label="tuned SVC")
         axes.axhline(svc.error, color="C3", linewidth=0.7, linestyle="--")
-        errors = [one.error for one in own] + [known[3] for known in published.points(name)]
+        errors = [one.error for one in own if one.method not in NOT_SHOWN]
+        errors += [known[3] for known in published.points(name)]
         axes.set_ylim(max(0.0, 0.9 * min(errors) - 0.5), svc.error + max(0.6 * svc.error, 6.0))
     for one in own:
         if one.budget == "auto":

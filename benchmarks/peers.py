@@ -55,7 +55,8 @@ with up to 250 training rows only, beyond which a fit takes minutes. dlib, on th
 al. and three of the folds, has its own search, stopped by the clock after half a second of asking
 (alone it goes on for far longer), so that its results are not repeatable; then it is cut by
 `dlib.reduce`. TorchKM, on three of the folds, on the CPU, has 25 pairs of C and a width for its
-SVM, C by its own cross-validation; a prediction compares a row with all training rows. Its Nyström
+SVM, C by its own cross-validation; a prediction compares a row with all training rows. Of nearly
+all fits it says that some C ended at a limit of its own; they are taken as they are. Its Nyström
 form has as many landmarks as terms and five C; it takes no width, but estimates one from pairs of
 its landmarks, which makes a poor one of few.
 """

@@ -154,7 +154,7 @@ class TestRender:
         # Whatever the present commit is, it is none of those that benchmarks/current.txt names.
         monkeypatch.setattr(record, "commit", lambda: "0ld0ld0")
         pages = {
-            "README": ("README.md", {"reason": "REASON", "headline": "HEADLINE"}),
+            "README": ("README.md", {"reason": "REASON", "gap": "GAP", "headline": "HEADLINE"}),
             "SUMMARY": ("benchmarks.md", {"benchmarks": "BENCHMARKS"}),
             "SHIPPING": ("ship.md", {"sizes_block": "SIZES"}),
         }

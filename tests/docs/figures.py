@@ -112,7 +112,7 @@ NOT_MEASURED = {
     ],
     "versions": ["Python 3.11 or newer", "scikit-learn 1.6 or newer", "those of version 0.1"],
     "a manner of speaking; `python -m benchmarks list` has the hours of the records": [
-        "all together take some five hours of one core",
+        "all together take some four hours of one core, or two of two",
     ],
 }
 
