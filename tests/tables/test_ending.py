@@ -21,6 +21,17 @@ from zeronorm.tables.table import TableError
 MESSAGE = "Interrupted; nothing was written.\n"
 
 
+@pytest.fixture(autouse=True)
+def signals_are_heard():
+    """As in a shell: tests that run in the background, or under nohup, begin with some ignored."""
+    usual = {number: signal.SIG_DFL for number in SIGNALS}
+    usual[signal.SIGINT] = signal.default_int_handler
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.fixture
 def data(tmp_path):
     """A file on which `fit` has work for some seconds after its first fold."""
