@@ -52,6 +52,7 @@ class TestMeasurement:
         assert evidence.size_of(boosted) == 2 * 3 * 2
 
     def test_what_is_shipped_and_what_it_costs(self, parts):
+        pytest.importorskip("skl2onnx")
         train, test = parts
         ours = SparseSVC(3, C=1.0, random_state=0)
         search = GridSearchCV(LogisticRegression(), {"C": (0.1, 1.0)})

@@ -130,7 +130,9 @@ class TestInterrupt:
                 run(model, large=0)
         finally:
             signal.signal(signal.SIGINT, before)
-        assert model.getModelStatus() == highspy.HighsModelStatus.kInterrupt
+        status = highspy.HighsModelStatus
+        # Before 1.11 HiGHS leaves the status of a model that was interrupted as it was.
+        assert model.getModelStatus() in (status.kInterrupt, status.kNotset)
 
     def test_the_thread_changes_no_result(self):
         plain = fill(new_model())
