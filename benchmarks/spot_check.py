@@ -78,6 +78,8 @@ def some(rows: list[dict], key: str, **wanted) -> list[float]:
 
 
 METHODS = ("SVC", "SparseSVC")
+#: Of the README, with numbers in words.
+BLOCKS = ("REASON", "GAP")
 
 
 def headline(root: Path) -> Iterator[Shown]:
@@ -101,6 +103,43 @@ def headline(root: Path) -> Iterator[Shown]:
             else:
                 found = mean_error([100 * e for e in some(rows, "error", **wanted)])
             yield Shown("README.md", line[0], name, text, found)
+
+
+def prose(root: Path) -> Iterator[Shown]:
+    """README: what it says of terms, errors and times in words."""
+    text = (root / "README.md").read_text()
+    reason, gap = (re.findall(f"<!-- {tag} -->(.*)<!-- /{tag} -->", text)[0] for tag in BLOCKS)
+    svc = [row for row in records(root, "ssvc_table") if row["rule"] == "best"]
+    ours, times, exported = (records(root, name) for name in ("frontier", "times", "exported"))
+    names = list(dict.fromkeys(row["set"] for row in times))
+    ratios, errors, fits = [], [], []
+    for name in names:
+        wanted = {"set": name, "method": "SVC"}, {"set": name, "budget": "auto"}
+        sides = tuple(zip((svc, ours), wanted, strict=True))
+        terms = [statistics.median(some(rows, "terms", **want)) for rows, want in sides]
+        ratios.append(terms[0] / terms[1])
+        means = [100 * statistics.mean(some(rows, "error", **want)) for rows, want in sides]
+        errors.append(means[1] - means[0])
+        fits += some(times, "terms", set=name, method="SparseSVC")
+    faster = [
+        statistics.median(
+            some(times, key, set=name, method="SVC")[0]
+            / some(times, key, set=name, method="SparseSVC")[0]
+            for name in names
+        )
+        for key in ("predict_seconds", "predict_one_seconds")
+    ]
+    shipped = [
+        some(exported, "microseconds", data=name, method="SVC", way=way)[0]
+        / some(exported, "microseconds", data=name, method="SparseSVC", way=way)[0]
+        for way in ("C, double", "ONNX, float")
+        for name in ("ringnorm", "waveform")
+    ]
+    found = (statistics.median(ratios), faster[0], 20_000, faster[1], *shipped)
+    yield Shown("README.md", "why", "small", reason, found)
+    worse = sum(error > 0 for error in errors)
+    found = (worse, len(errors), *mean_error(errors), *fits)
+    yield Shown("README.md", "benchmarks", "errors", gap, found)
 
 
 def mean_error(values: list[float]) -> tuple[float, ...]:
@@ -264,6 +303,7 @@ def regression_claim(root: Path, line: list[str]) -> Iterator[Shown]:
 
 SOURCES: dict[str, Callable[[Path], Iterator[Shown]]] = {
     "headline": headline,
+    "prose": prose,
     "claims": claims,
     "frontier": budgets,
     "peers": own_choices,
