@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from tests.data import moons
-from zeronorm import ZeroNormSVC
+from zeronorm import ZeroNormSVC, ZeroNormSVR
 from zeronorm.model_selection import (
     accuracy_and_terms,
     chosen,
@@ -183,3 +183,11 @@ def test_a_failing_candidate_is_not_hidden():
     X, y = moons()
     with pytest.raises(ValueError, match="C must be"):
         sparse_search(ZeroNormSVC(), {"C": [1.0, -1.0]}, cv=3).fit(X, y)
+
+
+def test_a_regressor_needs_a_score():
+    X, y = moons(60)
+    with pytest.raises(ValueError, match="ZeroNormSVR predicts numbers, .* scoring='r2'"):
+        sparse_search(ZeroNormSVR(), {"C": [1.0]})
+    search = sparse_search(ZeroNormSVR(), {"C": [1.0, 10.0]}, scoring="r2", cv=3).fit(X, X[:, 0])
+    assert search.score(X, X[:, 0]) == pytest.approx(search.best_estimator_.score(X, X[:, 0]))

@@ -122,7 +122,7 @@ def check_choice(
 
 
 def check_terms(n_terms: int, n_rows: int) -> None:
-    """Raise ValueError if there are to be more terms than training rows."""
+    """Raise ValueError if there are to be more terms than training rows that count."""
     if n_terms > n_rows:
         raise ValueError(f"n_terms={n_terms} is more than the {n_rows} training rows.")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.metrics import accuracy_score, get_scorer, get_scorer_names
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
@@ -145,7 +145,7 @@ def sparse_search(
     Parameters
     ----------
     estimator : estimator or Pipeline
-        A kernel classifier, alone or at the end of a pipeline.
+        A kernel classifier, alone or at the end of a pipeline; or a regressor, with ``scoring``.
     param_grid : dict or list of dict
         As in :class:`~sklearn.model_selection.GridSearchCV`.
     rule : {"one_se", "paired_se", "best"}, default="one_se"
@@ -170,6 +170,11 @@ def sparse_search(
     ['C', 'gamma']
     """
     check_rule(rule)
+    if scoring is None and is_regressor(estimator):
+        raise ValueError(
+            f"{type(estimator).__name__} predicts numbers, which have no accuracy: give scoring, "
+            "such as scoring='r2'."
+        )
     scorer, refit = scorer_of(scoring), partial(chosen, rule=rule)
     if scorer is not None:
         refit = partial(refit, score="score")

@@ -9,7 +9,13 @@ import pytest
 
 from tests.data import moons
 from tests.fuzz.estimators import all_estimators
-from zeronorm import SparseSVC, SparseSVR, ZeroNormSVC
+from zeronorm import (
+    ReducedSVC,
+    SparseLargeMarginClassifier,
+    SparseSVC,
+    SparseSVR,
+    ZeroNormSVC,
+)
 from zeronorm.checks import shown
 
 #: What a parameter that takes such a thing calls it.
@@ -123,3 +129,31 @@ def test_costs_and_widths_of_a_choice(value):
     for estimator, name in ((SparseSVC, "C"), (SparseSVC, "gamma"), (SparseSVR, "epsilon")):
         with pytest.raises(ValueError, match=f"{name} .*'cv'.*sequence"):
             estimator(**{name: value}).fit(X, y)
+
+
+def test_labels_of_bytes_get_the_words_of_scikit_learn():
+    X, y = moons(20)
+    with pytest.raises(TypeError, match="^Support for labels represented as bytes"):
+        ZeroNormSVC().fit(X, np.array([b"a", b"b"])[y])
+    with pytest.raises(TypeError, match="cannot be put in an order"):
+        ZeroNormSVC().fit(X, np.where(y == 1, np.array("a", dtype=object), 0))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SparseSVC(10, C=1.0, gamma=1.0),
+        SparseSVR(10, C=1.0, gamma=1.0, epsilon=0.1),
+        SparseLargeMarginClassifier(10),
+        ReducedSVC(10),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_more_terms_than_rows_that_count(model):
+    """Rows without weight are as good as absent."""
+    X, y = moons(40)
+    weight = np.zeros(40)
+    weight[np.r_[np.flatnonzero(y)[:3], np.flatnonzero(y == 0)[:3]]] = 1.0
+    for given in ((X, y, weight), (X[weight > 0], y[weight > 0])):
+        with pytest.raises(ValueError, match="n_terms=10 is more than the 6 training rows"):
+            model.fit(*given)

@@ -19,7 +19,7 @@ from sklearn.svm import SVC, LinearSVC
 
 import zeronorm
 from tests.data import spirals, with_effort
-from zeronorm import SparseLargeMarginClassifier, SparseSVC, SparsityPathDisplay
+from zeronorm import SparseLargeMarginClassifier, SparseSVC, SparseSVR, SparsityPathDisplay
 from zeronorm.kernels import Kernel
 from zeronorm.learned import choice, machine
 from zeronorm.learned.folds import FoldSizes, make_folds
@@ -495,7 +495,10 @@ class TestDisplay:
         with pytest.raises(ValueError, match="SVC has no path of sizes"):
             SparsityPathDisplay.from_estimator(SVC().fit(X, y))
         given = SparseSVC(2, C=1.0, gamma=1.0).fit(X, y)
-        with pytest.raises(ValueError, match="had nothing to choose"):
+        with pytest.raises(ValueError, match="This SparseSVC had nothing to choose"):
+            SparsityPathDisplay.from_estimator(given)
+        given = SparseSVR(2, C=1.0, gamma=1.0, epsilon=0.1).fit(X, X[:, 0])
+        with pytest.raises(ValueError, match="This SparseSVR had nothing to choose"):
             SparsityPathDisplay.from_estimator(given)
 
 

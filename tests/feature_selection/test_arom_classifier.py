@@ -1,8 +1,11 @@
 """AROMClassifier: two stages, the kernel's own space, formulas, counted slacks, bad input."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import linear_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import PolynomialFeatures
@@ -10,6 +13,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from tests.data import cancer, iris, noisy, wine
 from zeronorm import AROMClassifier, AROMSelector
+from zeronorm.base.labels import signed_targets
 from zeronorm.datasets import make_polynomial_target, make_weston_toy
 from zeronorm.polynomial import SparsePolynomial, multiplicities
 from zeronorm.solvers.elimination.arom import eliminate
@@ -314,3 +318,38 @@ def test_weights_that_leave_one_class():
     X, y, _ = weighted()
     with pytest.raises(ValueError, match="one class only"):
         AROMClassifier(2).fit(X, y, y == 1)
+
+
+@pytest.mark.parametrize("options", [{}, {"slack_norm": 1}, {"multi_class": "joint"}])
+def test_the_gap_is_that_of_the_coefficients(options):
+    """By hand, from what is returned; and coefficients that rounding has spoilt are told of."""
+    X, y = iris()
+    y = y if options.get("multi_class") == "joint" else y == 1
+    model = AROMClassifier(1.0, C=0.5, **options).fit(X, y)
+    classes, codes = np.unique(y, return_inverse=True)
+    columns, targets = Columns(X), signed_targets(codes, len(classes))
+    problem = model._selector()._problem(columns, targets, "l2")
+    found = problem.solve(np.ones(X.shape[1]))
+    outputs = X @ found.coef + found.intercept - columns.offset @ found.coef
+    if "multi_class" in options:
+        own = outputs[np.arange(len(y)), y][:, None]
+        slack = np.maximum(0.0, 1.0 - own + outputs)
+        slack[np.arange(len(y)), y] = 0.0
+    else:
+        slack = np.maximum(0.0, 1.0 - targets * outputs)
+    loss = slack.sum() if "slack_norm" in options else 0.5 * (slack**2).sum()
+    value = 0.5 * (found.coef**2).sum() + 0.5 * loss
+    assert found.objective == pytest.approx(value, rel=1e-5)
+    assert found.gap <= 1e-5
+    with pytest.warns(ConvergenceWarning, match="duality gap of .* Standardise the features"):
+        AROMClassifier(1.0, C=0.5, **options).fit(1e9 * X, y)
+
+
+@pytest.mark.guard
+def test_names_of_features_are_nothing_to_warn_of():
+    frame = pytest.importorskip("pandas").DataFrame
+    X, y = cancer()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = AROMClassifier(5).fit(frame(X, columns=[f"x{j}" for j in range(X.shape[1])]), y)
+    assert list(model.support_) == list(AROMClassifier(5).fit(X, y).support_)

@@ -17,7 +17,7 @@ from sklearn.svm import SVC, SVR, OneClassSVM
 from typer.testing import CliRunner
 
 from tests.export.cases import HOSTILE, four_classes, get, mixed_frame
-from zeronorm import RelevanceVectorClassifier, SparseSVC
+from zeronorm import RelevanceVectorClassifier, SparseKernelPCA, SparseSVC
 from zeronorm.report import explain, make_report, write_html
 from zeronorm.report.measurement import Answers, joined
 from zeronorm.report.svg import Series, chart, ticks
@@ -168,8 +168,11 @@ def test_a_model_without_answers_and_one_that_is_not_measured(two):
     assert "<h2>Predictions</h2>" not in report.to_html()
     outliers = OneClassSVM().fit(X)
     assert "Prediction" in make_report(outliers, X).to_html()
-    with pytest.raises(ValueError, match="leave y out"):
+    with pytest.raises(ValueError, match="take y=None"):
         make_report(outliers, X, np.ones(len(X)))
+    components = SparseKernelPCA(2, n_terms=4, random_state=0).fit(X)
+    with pytest.raises(ValueError, match="SparseKernelPCA predicts nothing .* take y=None"):
+        make_report(components, X, np.ones(len(X)))
 
 
 def contender(name, errors, terms):

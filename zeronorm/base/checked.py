@@ -184,7 +184,10 @@ class CheckedLinear(CheckedModel):
         Their weights.
     """
 
-    advice = "Take more features, a larger C, or a classifier that is not linear."
+    advice = (
+        "Standardise the features, take more of them, a larger C, or a classifier that is not "
+        "linear."
+    )
 
     def __init__(self, model: Any, X: Any, y: np.ndarray, weight: np.ndarray | None = None) -> None:
         self.model, self.X, self.y, self.given = model, X, y, weight
@@ -193,14 +196,20 @@ class CheckedLinear(CheckedModel):
 
     def predicted(self, indices: np.ndarray) -> np.ndarray:
         """Classes of training rows."""
-        return np.searchsorted(self.model.classes_, self.model.predict(self.X[indices]))
+        return self._codes(self.model, indices)
 
     def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
         """Classes of some rows by the classifier fitted on others."""
         again = clone(self.model).set_params(n_features_to_select=self.n_terms)
         weight = None if self.given is None else self.given[learn]
         again._fit(self.X[learn], self.y[learn], weight, again._selector())
-        return np.searchsorted(self.model.classes_, again.predict(self.X[judge]))
+        return self._codes(again, judge)
+
+    def _codes(self, model: Any, indices: np.ndarray) -> np.ndarray:
+        """Return what a model says of some rows, which have no names here."""
+        polynomial = model.polynomial_
+        scores = polynomial.scores(polynomial.outputs(self.X[indices]))
+        return np.searchsorted(self.model.classes_, model.classes_)[_codes(scores)]
 
     def reference(self, indices: np.ndarray) -> tuple[Any, str]:
         """Rows and the rbf kernel."""

@@ -52,6 +52,8 @@ def _comparable() -> Iterator[None]:
     try:
         yield
     except TypeError as error:
+        if "not supported between" not in str(error):  # what Python says of labels like 1 and "a"
+            raise
         raise TypeError(
             f"y has labels that cannot be put in an order ({error}): make all of them numbers, or "
             "all of them strings."

@@ -186,7 +186,8 @@ def check_finite(values: Any) -> None:
 
 def gap_warning(gap: float) -> str | None:
     """Return what to warn of if this relative duality gap is too large."""
-    # The solvers end far below this; a larger gap means that rounding has had its say.
+    # The solvers end far below this; a larger gap means that rounding has had its say, in them or
+    # in the coefficients that are returned.
     if gap <= 1e-3:
         return None
     return (

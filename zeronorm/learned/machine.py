@@ -192,7 +192,7 @@ class LearnedMachine(KernelMachine):
             training.box = feature_ranges(training.data)
         self._prepare_choice(training, y)
         if not self._chooses_terms():
-            check_terms(self.n_terms, X.shape[0])
+            check_terms(self.n_terms, len(training.rows))
         return training
 
     def _prepare_choice(self, training: TrainingRows, y: np.ndarray) -> None:

@@ -40,18 +40,19 @@ class SparsityPathDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> SparsityPathDisplay:
-        """Take the path of a fitted ``SparseSVC``, also at the end of a pipeline."""
+        """Take the path of a fitted ``SparseSVC`` or ``SparseSVR``, also at a pipeline's end."""
         if hasattr(estimator, "steps"):
             estimator = estimator[-1]
         path = getattr(estimator, "path_", None)
         if path is None:
             raise ValueError(
-                f"{type(estimator).__name__} has no path of sizes; take a fitted SparseSVC."
+                f"{type(estimator).__name__} has no path of sizes; take a fitted SparseSVC or "
+                "SparseSVR."
             )
         if not path:
             raise ValueError(
-                "This SparseSVC had nothing to choose, so it has no path; fit it with "
-                "n_terms='auto'."
+                f"This {type(estimator).__name__} had nothing to choose, so it has no path; fit it "
+                "with n_terms='auto'."
             )
         kept = estimator.expansion_.n_products  # the path counts a linear part as terms
         return cls(path["terms"], path["error"], path["standard_error"], kept)

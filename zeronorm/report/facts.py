@@ -184,7 +184,7 @@ def _measured(description: Description, answers: Answers, y: Any) -> dict[str, A
     if description.kind == "number":
         return regression_facts(answers, y)
     raise ValueError(
-        f"A {description.kind} model has no answers that y could be compared with: leave y out."
+        f"A {description.kind} model has no answers that y could be compared with: take y=None."
     )
 
 

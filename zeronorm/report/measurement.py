@@ -43,6 +43,10 @@ def answers_of(model: Any, X: Any) -> Answers:
     if isinstance(model, TableModel):
         matrix = to_matrix(X, model.encoder.columns) if isinstance(X, Table) else X
         model, X = model.model, model.encoder.transform(matrix)
+    if not hasattr(model, "predict"):
+        raise ValueError(
+            f"{type(model).__name__} predicts nothing that y could be compared with: take y=None."
+        )
     scores, chances = (
         np.asarray(getattr(model, name)(X)) if hasattr(model, name) else None
         for name in ("decision_function", "predict_proba")

@@ -158,6 +158,15 @@ class Columns:
             products[part] = self.around_means(part) @ rows
         return products
 
+    def outputs(self, coef: np.ndarray) -> np.ndarray:
+        """Product with coefficients, one column for each output."""
+        if self.is_sparse:
+            return np.asarray(self._matrix @ coef)
+        outputs = np.zeros((self.n_rows, coef.shape[1]))
+        for part in self._parts():
+            outputs += self.around_means(part).T @ coef[part]
+        return outputs
+
     def square_sums(self, weight: np.ndarray) -> np.ndarray:
         """Sum of the squares of each column, rows weighted."""
         if self.is_sparse:

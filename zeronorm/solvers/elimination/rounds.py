@@ -89,15 +89,33 @@ class RoundProblem(ABC):
     ) -> RoundSolution:
         """Put the outputs of an SVM together: w = z X' dual, a row has its largest slack."""
         slopes = self.columns.adjoint(dual)
+        coef = (scaling**2)[:, None] * slopes
+        intercept = np.hstack([part.intercept for part in parts])
+        # The solver certifies its dual variables. Of columns as large as 1e8 rounding may leave
+        # little of their products in w, so that the gap of what is returned is looked at too.
+        multiplicity = self.columns.multiplicity[:, None]
+        norm = 0.5 * float(np.sum(multiplicity * (scaling[:, None] * slopes) ** 2))
+        value = norm + self.loss(self.columns.outputs(coef * multiplicity) + intercept)
+        bound = sum(part.objective * (1.0 - part.gap) for part in parts)
+        gap = (value - bound) / max(abs(value), np.finfo(float).tiny)
         return RoundSolution(
-            (scaling**2)[:, None] * slopes,
-            np.hstack([part.intercept for part in parts]),
+            coef,
+            intercept,
             scaling * np.abs(slopes).sum(axis=1),
             largest_slack(margins),
             sum(part.objective for part in parts),
-            max(part.gap for part in parts),
+            float(max(gap, *(part.gap for part in parts))),
             dual,
         )
+
+    def loss(self, outputs: np.ndarray) -> float:
+        """Cost of the slacks of these outputs (n x outputs) of the rows."""
+        slack = np.maximum(1.0 - self.targets * outputs, 0.0)
+        return self.cost_of(slack)
+
+    def cost_of(self, slack: np.ndarray) -> float:
+        """Sum up half the squared slacks, weighed."""
+        return 0.5 * float(self.cost @ (slack * slack).sum(axis=1))
 
 
 class SquaredSlack(RoundProblem):
@@ -143,9 +161,20 @@ class JointSquaredSlack(SquaredSlack):
         signs[np.arange(len(rival)), rival] = -1.0
         self.constraints = [(rows, signs)]
 
+    def loss(self, outputs: np.ndarray) -> float:
+        """Cost of the slacks of these outputs: of each class against that of the row."""
+        own = self.targets > 0
+        slack = np.maximum(1.0 - outputs[own][:, None] + outputs, 0.0)
+        slack[own] = 0.0
+        return self.cost_of(slack)
+
 
 class HingeSlack(RoundProblem):
     """Problem 8 with the hinge: an ordinary SVM, by the solver of the sparse classifiers."""
+
+    def cost_of(self, slack: np.ndarray) -> float:
+        """Sum up the slacks, weighed."""
+        return float(self.cost @ slack.sum(axis=1))
 
     def solve(self, scaling: np.ndarray) -> RoundSolution:
         """Solve with the columns multiplied by ``scaling``."""
