@@ -33,6 +33,9 @@ from zeronorm.solvers.losses import Hinge, insensitive
 from zeronorm.solvers.newton.hinge_ridge import solve_hinge_ridge
 from zeronorm.solvers.newton.squared_hinge_ridge import ColumnDescent, GramDescent
 
+#: Relative gap from which on the coefficients are taken from the solver's own weights, if it can.
+POOR = 1e-6
+
 
 @dataclass
 class RoundSolution:
@@ -87,26 +90,43 @@ class RoundProblem(ABC):
     def joined(
         self, scaling: np.ndarray, parts: list[Any], dual: np.ndarray, margins: np.ndarray
     ) -> RoundSolution:
-        """Put the outputs of an SVM together: w = z X' dual, a row has its largest slack."""
-        slopes = self.columns.adjoint(dual)
-        coef = (scaling**2)[:, None] * slopes
-        intercept = np.hstack([part.intercept for part in parts])
-        # The solver certifies its dual variables. Of columns as large as 1e8 rounding may leave
-        # little of their products in w, so that the gap of what is returned is looked at too.
-        multiplicity = self.columns.multiplicity[:, None]
-        norm = 0.5 * float(np.sum(multiplicity * (scaling[:, None] * slopes) ** 2))
-        value = norm + self.loss(self.columns.outputs(coef * multiplicity) + intercept)
+        """Put the outputs of an SVM together: w = z X' dual, a row has its largest slack.
+
+        The solver certifies its dual variables. Of columns as large as 1e8 rounding may leave
+        little of their products in w, so that it is the gap of what is returned that counts. Where
+        it is poor and the solver has the weights themselves, these are taken.
+        """
+        slopes, intercept = self.columns.adjoint(dual), np.hstack([p.intercept for p in parts])
         bound = sum(part.objective * (1.0 - part.gap) for part in parts)
-        gap = (value - bound) / max(abs(value), np.finfo(float).tiny)
+        gap = self.gap(scaling, slopes, intercept, bound)
+        if gap > POOR and (weights := self.weights(parts, slopes.shape)) is not None:
+            others = weights / (scaling * np.sqrt(self.columns.multiplicity))[:, None]
+            if (better := self.gap(scaling, others, intercept, bound)) < gap:
+                slopes, gap = others, better
         return RoundSolution(
-            coef,
+            (scaling**2)[:, None] * slopes,
             intercept,
             scaling * np.abs(slopes).sum(axis=1),
             largest_slack(margins),
             sum(part.objective for part in parts),
-            float(max(gap, *(part.gap for part in parts))),
+            max(gap, *(part.gap for part in parts)),
             dual,
         )
+
+    def gap(
+        self, scaling: np.ndarray, slopes: np.ndarray, intercept: np.ndarray, bound: float
+    ) -> float:
+        """Relative gap between the objective of w = z slopes and a bound from below."""
+        multiplicity = self.columns.multiplicity[:, None]
+        coef = (scaling**2)[:, None] * slopes * multiplicity
+        norm = 0.5 * float(np.sum(multiplicity * (scaling[:, None] * slopes) ** 2))
+        value = norm + self.loss(self.columns.outputs(coef) + intercept)
+        return float((value - bound) / max(abs(value), np.finfo(float).tiny))
+
+    def weights(self, parts: list[Any], shape: tuple[int, ...]) -> np.ndarray | None:
+        """Return the weights of the solver (columns x outputs), where it has them."""
+        found = [one for part in parts if (one := getattr(part, "weights", None)) is not None]
+        return np.concatenate(found).reshape(shape[::-1]).T if len(found) == len(parts) else None
 
     def loss(self, outputs: np.ndarray) -> float:
         """Cost of the slacks of these outputs (n x outputs) of the rows."""

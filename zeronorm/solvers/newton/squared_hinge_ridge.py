@@ -42,7 +42,10 @@ EDGE = 1e-12
 
 @dataclass
 class SquaredHingeSolution:
-    """Solution; ``dual`` are the alpha, ``gap`` is (primal - dual) / primal."""
+    """Solution; ``dual`` are the alpha, ``gap`` is (primal - dual) / primal.
+
+    ``weights`` are v where it is held as such.
+    """
 
     dual: np.ndarray
     intercept: np.ndarray
@@ -50,6 +53,7 @@ class SquaredHingeSolution:
     objective: float
     gap: float
     steps: int
+    weights: np.ndarray | None = None
 
 
 class SquaredHingeDescent(NewtonDescent):
@@ -109,6 +113,10 @@ class SquaredHingeDescent(NewtonDescent):
     def squared_norm(self, alpha: np.ndarray) -> float:
         """Square of the norm of Phi' alpha."""
 
+    def weights(self) -> np.ndarray | None:
+        """Return v, where it is held as such."""
+        return None
+
     def _beyond_edge(self, slack: np.ndarray) -> np.ndarray:
         return (slack > self.edge).nonzero()[0]
 
@@ -151,7 +159,8 @@ class SquaredHingeDescent(NewtonDescent):
         dual = float(self.wanted @ alpha) - 0.5 * square - lack
         gap = (self.value - dual) / max(abs(self.value), np.finfo(float).tiny)
         scores = self.wanted - self.slack
-        return SquaredHingeSolution(alpha, b, scores, self.value, float(gap), self.steps)
+        found = alpha, b, scores, self.value, float(gap), self.steps
+        return SquaredHingeSolution(*found, self.weights())
 
 
 class GramDescent(SquaredHingeDescent):
@@ -225,6 +234,10 @@ class ColumnDescent(SquaredHingeDescent):
     def metric(self, point: np.ndarray, scores: np.ndarray) -> np.ndarray:
         """Return v itself."""
         return point[: -self.n_outputs]
+
+    def weights(self) -> np.ndarray | None:
+        """Return v."""
+        return self.point[: -self.n_outputs]
 
     def squared_norm(self, alpha: np.ndarray) -> float:
         """Square of the norm of Phi' alpha."""
