@@ -436,6 +436,30 @@ class TestBadInput:
         assert_one_sentence(*fit(data, "--out", data), "is an input")
         assert data.read_text() == before
 
+    @pytest.mark.parametrize("exists", [True, False])
+    @pytest.mark.parametrize("spelling", ["q.json", "./q.json", "link.json", "folder/../q.json"])
+    def test_two_outputs_in_one_file(self, fit, data, tmp_path, monkeypatch, spelling, exists):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "folder").mkdir()
+        (tmp_path / "link.json").symlink_to("q.json")
+        if exists:
+            (tmp_path / "q.json").write_text("old")
+        files = sorted(os.listdir(tmp_path))
+        monkeypatch.setattr(fitting, "Source", None)  # nothing is read before
+        for names in ((spelling, tmp_path / "q.json"), ("q.json", spelling)):
+            told = fit(data, "--out", names[0], "--report", names[1])
+            assert_one_sentence(*told, "--report .*q?.json is the file of --out too")
+            assert "input" not in told[2]
+        assert sorted(os.listdir(tmp_path)) == files
+        assert not exists or (tmp_path / "q.json").read_text() == "old"
+
+    @pytest.mark.parametrize("option", ["--drop", "--category"])
+    def test_the_target_is_not_dropped(self, fit, run, data, option):
+        sentence = f"{option} 'answer' names the column to predict"
+        assert_one_sentence(*fit(data, option, "size", option, "answer"), sentence)
+        told = run("select", data, "--target", "answer", option, "answer")
+        assert_one_sentence(*told, sentence)
+
     @pytest.mark.parametrize("option", ["--drop", "--category"])
     def test_options_that_name_no_column(self, fit, data, option):
         assert_one_sentence(*fit(data, option, "colour "), "no column 'colour '; did you mean")
@@ -711,3 +735,21 @@ def test_version(run):
 )
 def test_the_time_to_come(share, told_at, elapsed, text):
     assert remaining(share, told_at, elapsed) == text
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("sql", "--table", ""), "--table is empty; give a name"),
+        (("sql", "--dialect", ""), "--dialect is empty"),
+        (("c", "--name", ""), "--name is empty"),
+        (("c", "--table", ""), "--table is no option of --to c"),
+        (("onnx", "--precision", "int16"), "--precision must be one of float, double"),
+    ],
+)
+def test_options_of_export_without_a_meaning(run, model, tmp_path, options, sentence):
+    if options[0] == "onnx":
+        pytest.importorskip("onnx")
+    out = tmp_path / "out"
+    assert_one_sentence(*run("export", model, "--to", *options, "--out", out), sentence)
+    assert not out.exists()

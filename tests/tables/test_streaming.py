@@ -108,6 +108,19 @@ class TestReading:
         parts = [column.form.part for column in found.columns if column.header == "when"]
         assert "time of year, sin" in parts  # though the first piece spans 300 days
 
+    def test_one_number_in_two_spellings_is_two_categories_of_training(self, tmp_path):
+        """As at once: a later piece does not fall under the levels of the first one."""
+        path = tmp_path / "d.csv"
+        rows = [f"{i},{i % 3}{'' if i < 200 else '.0'},{i % 2}" for i in range(400)]
+        path.write_text("x,kind,y\n" + "\n".join(rows))
+        found, _ = streamed_of(path, tmp_path, category=["kind"])
+        table = read_table(path)
+        columns, _ = infer_columns(table, {"y"}, ["kind"])
+        assert set(found.columns[1].levels) == set(columns[1].levels)
+        matrices = (found.X, found.columns), (to_matrix(table, columns), columns)
+        spelled = [[c[1].levels[int(code)] for code in X[:, 1]] for X, c in matrices]
+        assert spelled[0] == spelled[1] == list(table.cells["kind"])
+
     def test_too_many_categories(self, tmp_path):
         path = tmp_path / "d.csv"
         rows = [f"{i},k{i % 5 if i < 150 else i},{i % 2}" for i in range(400)]

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zeronorm.tables.dates import DatePart
-from zeronorm.tables.table import TableError
+from zeronorm.tables.table import TableError, listing, plural
 
 #: Signs and codes that may stand before or after an amount.
 CURRENCIES = "€$£¥₹₽₩₺₫₪₴"
@@ -192,6 +192,10 @@ def counted(cells: Iterable[str], missing: frozenset[str]) -> Counter[str]:
     return counts
 
 
+#: Categories that are all unknown are worth a note from so many cells on: a few may be by chance.
+MANY_UNKNOWN = 10
+
+
 @dataclass
 class _Count:
     what: str
@@ -200,10 +204,18 @@ class _Count:
     line: int = 0
     cell: str = ""
 
+    def add(self, n_known: int, bad: list[tuple[int, str]]) -> None:
+        if bad and not self.n_bad:
+            self.line, self.cell = bad[0]
+        self.n_known += n_known
+        self.n_bad += len(bad)
+
 
 @dataclass
 class BadCells:
     """How many cells of each column are not what the column holds, and the first of them.
+
+    Cells of categories that no model knows are counted apart: they are good, but may be misspelled.
 
     Parameters
     ----------
@@ -213,6 +225,7 @@ class BadCells:
 
     is_strict: bool = False
     counts: dict[str, _Count] = field(default_factory=dict)
+    categories: dict[str, _Count] = field(default_factory=dict)
 
     def add(
         self, path: str, column: str, what: str, n_known: int, bad: list[tuple[int, str]]
@@ -236,10 +249,7 @@ class BadCells:
             If there is one and none is allowed, or if all cells so far are of that kind.
         """
         count = self.counts.setdefault(column, _Count(what))
-        if bad and not count.n_bad:
-            count.line, count.cell = bad[0]
-        count.n_known += n_known
-        count.n_bad += len(bad)
+        count.add(n_known, bad)
         first = f"line {count.line} is '{count.cell}'"
         if count.n_bad and self.is_strict:
             raise TableError(
@@ -251,13 +261,32 @@ class BadCells:
                 f"are read here; {first}. If numbers are written in another way, give --decimal."
             )
 
+    def add_categories(self, column: str, n_known: int, unknown: list[tuple[int, str]]) -> None:
+        """Count the categories in a piece of a file: those not missing, and those unknown."""
+        self.categories.setdefault(column, _Count("categories")).add(n_known, unknown)
+
     def notes(self) -> list[str]:
-        """Return a sentence for each column that has such cells."""
-        return [
+        """Return a sentence for each column that has such cells, one for unknown categories."""
+        return self._notes_on_categories() + [
             f"{_share(column, count)}; line {count.line} is '{count.cell}': such cells count as "
             "missing (--strict refuses them)."
             for column, count in self.counts.items()
             if count.n_bad
+        ]
+
+    def _notes_on_categories(self) -> list[str]:
+        strange = {
+            column: count
+            for column, count in self.categories.items()
+            if count.n_bad == count.n_known >= MANY_UNKNOWN
+        }
+        if not strange:
+            return []
+        name, first = next(iter(strange.items()))
+        return [
+            f"No cell of {plural(len(strange), 'column')} {listing(strange)} is a category that "
+            f"the model knows (in '{name}', line {first.line} is '{first.cell}'), so they tell "
+            "it nothing; see how they are spelled where it was trained."
         ]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from zeronorm.files import write_bytes
 from zeronorm.model import Model
 from zeronorm.saving import load
+from zeronorm.tables.columns import levels_meant
 from zeronorm.tables.dates import DatePart
 from zeronorm.tables.ending import clean_end, ignore_signals, print_notes
 from zeronorm.tables.model import TableModel, writable
@@ -41,7 +42,7 @@ def run(path: Path, to: str, out: Path, options: dict[str, Any]) -> None:
     out : Path
         The file.
     options : dict
-        Options of the command line, None, False or empty where they were not given.
+        Options of the command line, None, False or an empty list where they were not given.
     """
     with clean_end():
         data = options["data"]
@@ -75,10 +76,13 @@ def _given(to: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the options that were given; `TableError` if the language has none of that name."""
     if to not in OPTIONS:
         raise TableError(f"--to is one of {', '.join(LANGUAGES)}, not '{to}'.")
-    given = {key: value for key, value in options.items() if value}
-    for key in given:
+    given = {key: value for key, value in options.items() if value or value == ""}
+    for key, value in given.items():
+        option = f"--{key.replace('_', '-')}"
         if key not in OPTIONS[to]:
-            raise TableError(f"--{key.replace('_', '-')} is no option of --to {to}.")
+            raise TableError(f"{option} is no option of --to {to}.")
+        if value == "":
+            raise TableError(f"{option} is empty; give a name, or leave the option out.")
     return given
 
 
@@ -101,7 +105,10 @@ def _write(model: Any, to: str, out: Path, given: dict[str, Any]) -> str:
     from zeronorm import export
 
     if to == "onnx":
-        made = export.to_onnx(model, dtype=given.pop("precision", "float"))
+        try:
+            made = export.to_onnx(model, dtype=given.pop("precision", "float"))
+        except ValueError as error:  # the function has another name for the option
+            raise TableError(str(error).replace("dtype", "--precision")) from None
         ignore_signals()
         write_bytes(out, made.SerializeToString())
         return _wrote(out)
@@ -154,8 +161,9 @@ def check_has_table(model: Any) -> None:
 
 def _as(model: TableModel, answer: str) -> Any:
     """Return an answer as the model spells it: 1.0 is the class 1."""
+    labels = model.model.classes_.tolist()
     try:
-        spelled = {float(label): label for label in model.model.classes_}
+        spelled = {float(label): label for label in labels}
         return spelled.get(float(answer), answer)
     except ValueError:
-        return answer
+        return levels_meant([str(label) for label in labels], [answer]).get(answer, answer)

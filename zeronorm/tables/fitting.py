@@ -31,6 +31,7 @@ from zeronorm.tables.target import Numbers, Target
 from zeronorm.tables.training import (
     Reading,
     Training,
+    check_apart,
     check_out,
     check_processes,
     progress,
@@ -117,7 +118,9 @@ def _check(reading: Reading, options: Options) -> None:
         check_out(options.out, reading.data)
     if options.report is not None:
         reporting.check_ending(options.report)
-        check_out(options.report, reading.data, *([options.out] if options.out else []))
+        check_out(options.report, reading.data)
+        if options.out is not None:
+            check_apart("--report", options.out, options.report)
 
 
 def _plan(task: str, n_learned: int, reading: Reading, options: Options) -> Plan:

@@ -59,7 +59,7 @@ def _is_flat(kind: Any) -> bool:
 
 
 def _texts(column: Any) -> list[str]:
-    """Return a column as texts; a missing value is an empty one."""
+    """Return a column as texts; a missing value is an empty one, true is True as in pandas."""
     from pyarrow import compute, string, types
 
     kind = column.type
@@ -67,4 +67,6 @@ def _texts(column: Any) -> list[str]:
         column, kind = column.dictionary_decode(), kind.value_type
     if types.is_floating(kind):  # shortest texts that are the same number again
         column = compute.if_else(compute.is_nan(column), None, column)
+    if types.is_boolean(kind):  # arrow would say true, and the same table as CSV True
+        column = compute.if_else(column, "True", "False")
     return [text.strip() if text else "" for text in column.cast(string()).to_pylist()]

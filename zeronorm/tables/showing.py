@@ -10,6 +10,7 @@ import typer
 from zeronorm.report.description import describe
 from zeronorm.report.explanation import explain
 from zeronorm.report.wording import Facts
+from zeronorm.tables.columns import as_levels
 from zeronorm.tables.ending import clean_end, one_sentence_errors, screen
 from zeronorm.tables.exporting import check_has_table, loaded
 from zeronorm.tables.sources import read_table
@@ -49,7 +50,7 @@ def shown(path: Path, data: Path | None, line: int | None, as_json: bool) -> str
     table = None
     if data is not None:
         check_has_table(model)
-        table = read_table(data)
+        table = as_levels(read_table(data), model.encoder.columns)
     try:
         found: Facts
         if line is None:

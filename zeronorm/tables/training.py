@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zeronorm.base.progress import progress_bar
+from zeronorm.files import link_target
 from zeronorm.tables.cells import BadCells
 from zeronorm.tables.columns import Column, to_matrix
 from zeronorm.tables.contenders import Rows
@@ -67,6 +69,12 @@ class Reading:
         """Raise `TableError` if an option has no meaning."""
         if self.task not in (None, *TASKS):
             raise TableError(f"--task is {' or '.join(TASKS)}, not '{self.task}'.")
+        for option, names in (("--drop", self.drop), ("--category", self.category)):
+            if self.target in names:
+                raise TableError(
+                    f"{option} '{self.target}' names the column to predict, which is never "
+                    "predicted from; leave the option out, or give another --target."
+                )
         check_separator(self.sep)
         check_decimal(self.decimal)
 
@@ -191,6 +199,18 @@ def check_out(out: Path, *inputs: Path) -> None:
     for path in inputs:
         if out.exists() and path.exists() and out.samefile(path):
             raise TableError(f"{out} is an input; give the output another name.")
+
+
+def check_apart(option: str, first: Path, second: Path) -> None:
+    """Raise `TableError` if an option names the file of another output, which it would replace."""
+    targets = [os.path.normcase(link_target(path)) for path in (first, second)]
+    # Names that differ are one file all the same where capitals do not count.
+    is_one_file = first.exists() and second.exists() and first.samefile(second)
+    if targets[0] == targets[1] or is_one_file:
+        raise TableError(
+            f"{option} {second} is the file of --out too, and one would replace the other; give "
+            "one of them another name."
+        )
 
 
 def progress(description: str) -> AbstractContextManager[Callable[..., None]]:
