@@ -194,6 +194,7 @@ def table_model(several=False):
     model = TableModel.of_classes("y", ["low", "mid", "high"][: 2 + several], encoder, svc)
     rows = [list(row) for row in zip(*(c[:count] for c in cells.values()), strict=True)]
     rows += [["", "", ""], ["1e9", "-1e9", "green"], ["40", "1000", " red "], ["?", "1001", "N/A"]]
+    rows += [["40", "1000", "\t\n\v red\f\r\n"], ["40", "1000", " \r\n"]]
     rows += rows + rows[:20]
     stripped = {name: [row[i].strip() for row in rows] for i, name in enumerate(cells)}
     new = Table("n.csv", stripped, range(len(rows)))
@@ -262,6 +263,22 @@ def one_feature():
     return case_of(SVC(gamma=2.0).fit(X[:, :1], y), edges(X[:, :1]))
 
 
+def encoded(levels, unknown):
+    """Levels of one column through an encoder, and one that nobody has seen."""
+
+    def build():
+        X, y = two_classes()
+        kind = object if isinstance(levels[0], str) else float
+        column = np.array(levels, dtype=kind)[np.arange(len(X)) % len(levels)]
+        rows = pd.DataFrame({"level": np.array([*levels, unknown], dtype=kind)})
+        y = np.where(column == levels[-1], "yes", y)
+        encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+        model = make_pipeline(encoder, SVC(C=10)).fit(pd.DataFrame({"level": column}), y)
+        return case_of(model, rows)
+
+    return build
+
+
 #: A SparseSVR whose linear part leads beyond its limits.
 LIMITED = {"C": 1.0, "epsilon": 0.1, "linear": True, "extrapolation": 0, "random_state": 0}
 
@@ -311,6 +328,10 @@ BUILDERS = {
     "mixed": mixed_pipeline,
     "mixed, poly": lambda: mixed_pipeline(SVC(kernel="poly", degree=2, coef0=1.0)),
     "mixed, polynomial": lambda: mixed_pipeline(AROMClassifier(3, kernel="poly")),
+    # Beyond 2^53, where one more is the same number.
+    "large levels": encoded([1e17, 2e17, 3e17 + 8], 5e17),
+    "negative levels": encoded([-3.0, -2.0, -1.0, 0.0], 1.0),
+    "empty level": encoded(["", "a", "b"], "c"),
     "table": table_model,
     "table, votes": lambda: table_model(True),
     "no terms": no_terms,

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 
 from tests.export.cases import BUILDERS, get, strict_pipeline, two_classes
@@ -368,6 +370,34 @@ def test_numbers_beyond_single_precision():
     with pytest.raises(ValueError, match="beyond single precision"):
         to_c(huge, precision="float")
     assert "1e+300" in to_c(huge)
+
+
+@pytest.mark.parametrize("precision", ["float", "int16"])
+def test_levels_that_single_precision_cannot_tell_apart(precision):
+    days = np.repeat([[20240130.0], [20240131.0], [20240132.0]], 10, axis=0)
+    model = make_pipeline(OneHotEncoder(), SVC()).fit(days, days[:, 0] == 20240131)
+    message = "Levels 20240131 and 20240132 of column 'x0' .* take precision='double'"
+    with pytest.raises(ValueError, match=message):
+        to_c(model, precision=precision)
+    assert "20240131" in to_c(model)
+
+
+@pytest.mark.parametrize("name", ["model_x", "MODEL_x", "real", "EXP"])
+@pytest.mark.parametrize(
+    ("case", "options"),
+    [
+        ("mixed", {"own_exp": True}),
+        ("probit, several", {}),
+        ("SparseSVC, several", {}),
+        ("SparseSVC, pairs", {}),
+        ("rbf", {"precision": "int16"}),
+    ],
+)
+def test_a_name_that_looks_like_those_in_the_pieces(case, name, options):
+    """Nothing of the header depends on its name but what its names begin with."""
+    plain = to_c(get(case).model, name="prefix", **options)
+    expected = plain.replace("prefix_", f"{name}_").replace("PREFIX_", f"{name.upper()}_")
+    assert to_c(get(case).model, name=name, **options) == expected
 
 
 LABELS = """\

@@ -6,6 +6,8 @@ import subprocess
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 
 from tests.export.cases import BUILDERS, HOSTILE, get, strict_pipeline, two_classes
@@ -92,6 +94,27 @@ def test_no_prediction_for_a_level_that_is_not_known(tmp_path):
     (found,) = run([(model, rows)], tmp_path)
     assert found["predict"][0] in (True, False)
     assert found["predict"][1:] == [None] * 4
+
+
+@needs_node
+@pytest.mark.parametrize("spelled", [("False", "True"), ("false", "true"), ("no", "yes")])
+def test_truth_values_for_texts(spelled, tmp_path):
+    texts = np.array(spelled, dtype=object)[np.arange(20) % 2][:, None]
+    encoder = OneHotEncoder(handle_unknown="ignore")
+    model = make_pipeline(encoder, SVC(C=10)).fit(texts, np.arange(20) % 2)
+    (found,) = run([(model, [[False], [True], *texts[:2].tolist()])], tmp_path)
+    known = spelled if spelled[0] != "no" else ("unknown", "unknown")
+    rows = np.array([*known, *spelled], dtype=object)[:, None]
+    np.testing.assert_allclose(np.ravel(found["decision"]), model.decision_function(rows))
+
+
+@needs_node
+def test_blank_numbers_are_no_level(tmp_path):
+    """Number(" ") is zero, which here is a level."""
+    codes = np.array([0.0, 1.0, np.nan] * 10)[:, None]
+    model = make_pipeline(OneHotEncoder(), SVC(C=10)).fit(codes, np.isnan(codes[:, 0]))
+    (found,) = run([(model, [[0], [None], [""], [" "]])], tmp_path)
+    assert found["predict"] == [False, True, True, True]
 
 
 def test_integers_that_javascript_does_not_have():

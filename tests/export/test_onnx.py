@@ -112,6 +112,17 @@ def test_numbers_beyond_single_precision():
     assert to_onnx(huge, dtype="double") is not None
 
 
+def test_levels_that_single_precision_cannot_tell_apart():
+    days = np.repeat([[20240130.0], [20240131.0], [20240132.0]], 10, axis=0)
+    y = days[:, 0] == 20240131
+    model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), ZeroNormSVC()).fit(days, y)
+    message = "Levels 20240131 and 20240132 of column 'x0' .* take dtype='double'"
+    with pytest.raises(ValueError, match=message):
+        to_onnx(model)
+    answers = run(to_onnx(model, dtype="double"), {"X": days})
+    assert (answers["label"].astype(bool) == model.predict(days)).all()
+
+
 def converted(model, X, **options):
     skl2onnx = pytest.importorskip("skl2onnx")
     register_with_skl2onnx()

@@ -118,6 +118,23 @@ def test_levels_that_are_rare_or_dropped():
     assert found.values == (0.0, 1.0, 2.0, 3.0) and found.unknown == 9.0
 
 
+@pytest.mark.parametrize(
+    "levels",
+    [
+        np.array([1e17, 2e17, 3e17 + 8]),
+        np.array([10**17, 2 * 10**17, 3 * 10**17]),
+        np.array([-1e300, 1e300]),
+        np.array([-3.0, -1.0, 0.0, 1.0]),
+        np.array([False, True]),
+    ],
+)
+def test_no_number_level_is_taken_for_an_unknown_one(levels):
+    X = np.repeat(levels, 4)[:, None]
+    codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-7)
+    (found,) = describe(make_pipeline(codes, SVC()).fit(X, np.arange(len(X)) % 2)).features
+    assert found.values == tuple(range(len(levels))) and found.unknown == -7.0
+
+
 def test_what_was_saved(tmp_path):
     case = get("SparseSVC")
     zeronorm.save(case.model, tmp_path / "model.json")
@@ -174,6 +191,10 @@ def piped(*steps, X=X, y=y):
                 SimpleImputer(strategy="most_frequent"), OneHotEncoder(), SVC(), X=FRAME, y=BINARY
             ),
             "let it fill None and NaN alike",
+        ),
+        (
+            piped(OneHotEncoder(), SVC(), X=np.repeat([[2**53], [2**53 + 1]], 10, 0), y=BINARY),
+            "levels 9007199254740992 and 9007199254740993 are the same number in double",
         ),
         (piped(StandardScaler(), RandomForestClassifier()), "is no fitted kernel machine"),
         (lambda: SVC(), "not fitted|is not fitted yet"),

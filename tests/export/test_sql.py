@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 
 from tests.export import postgres
@@ -113,7 +115,8 @@ def copied(cell):
     if cell is None:
         return "\\N"
     if isinstance(cell, str):
-        return cell.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
+        escapes = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+        return cell.translate(str.maketrans(escapes))
     return repr(float(cell))
 
 
@@ -185,6 +188,105 @@ def test_nan_is_missing_in_duckdb():
     expected = case.model.decision_function(np.array([[np.nan, *r[1:]] for r in rows], float))
     case = type(case)(case.model, rows, expected)
     assert case.error(answers_of(duckdb.connect().cursor(), case, "duckdb")["score"]) < 1e-9
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["linear", "poly", "rbf", "votes", "votes, ovo", "votes, linear", "votes, ties", "logistic",
+     "logistic, several", "probit", "probit, several", "SparseSVC", "SparseSVC, several",
+     "SparseSVC, pairs", "OneClassSVM", "SVR", "SparseSVR, limits", "SparseSVR, two limits",
+     "expansion, pairs", "expansion, outputs"],
+)  # fmt: skip
+@pytest.mark.parametrize("dialect", ["duckdb", "standard", "sqlite"])
+def test_a_score_that_is_nan_has_no_answer(name, dialect):
+    """DuckDB takes NaN for larger than any number."""
+    connect = sqlite3.connect if dialect == "sqlite" else pytest.importorskip("duckdb").connect
+    ends = (-np.inf, np.inf)
+    width = len(get(name).names)
+    rows = [[ends[(i + k) % 2] for i in range(width)] for k in range(2)]
+    given = type(get(name))(get(name).model, [*rows, get(name).rows[0]], get(name).scores[:3])
+    answers = answers_of(connect(":memory:").cursor(), given, dialect)
+    del answers[KEY]
+    assert {value for column in answers.values() for value in column[:2]} == {None}
+    assert all(column[2] is not None for column in answers.values())
+
+
+@pytest.mark.parametrize("table", ["step0", "STEP1", "step3", ["main", "step0"]])
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_a_table_with_the_name_of_a_query(table, dialect):
+    connect = sqlite3.connect if dialect == "sqlite" else pytest.importorskip("duckdb").connect
+    case = get("rbf")
+    name = table if isinstance(table, str) else table[-1]
+    cursor = connect(":memory:").cursor()
+    cursor.execute(f"CREATE TABLE {name} (x0 DOUBLE, x1 DOUBLE, x2 DOUBLE)")
+    cursor.execute(f"INSERT INTO {name} VALUES (?, ?, ?)", case.rows[0])
+    cursor.execute(to_sql(case.model, table=table, dialect=dialect))
+    assert cursor.fetchall()[0][1] == pytest.approx(case.scores[0], rel=1e-9)
+
+
+def texts_model(levels):
+    """A model of texts that lose their blanks, and what it says of each."""
+    texts = np.array(levels, dtype=object)[np.arange(30) % len(levels)][:, None]
+    encoder = OneHotEncoder(handle_unknown="ignore")
+    model = make_pipeline(encoder, SVC(C=10)).fit(texts, texts[:, 0] == levels[0])
+    description = describe(model)
+    (column,) = description.columns
+    stripped = replace(description, columns=(replace(column, is_stripped=True),))
+    return stripped, model.decision_function(np.array([[level] for level in levels], dtype=object))
+
+
+TYPED = [
+    (("False", "True"), "BOOLEAN", ["FALSE", "TRUE"]),
+    (("false", "true"), "BOOLEAN", ["FALSE", "TRUE"]),
+    (("FALSE", "TRUE"), "BOOLEAN", ["FALSE", "TRUE"]),
+    (("7", "8"), "BIGINT", ["7", "8"]),
+    (("False", "other", "true"), "TEXT", ["'False'", "'other'", "'true '"]),
+]
+
+
+@pytest.mark.parametrize(("levels", "kind", "cells"), TYPED)
+def test_texts_in_columns_of_other_types(levels, kind, cells):
+    duckdb = pytest.importorskip("duckdb")
+    model, expected = texts_model(levels)
+    values = ", ".join(f"({cell})" for cell in cells)
+    cursor = duckdb.connect().cursor()
+    cursor.execute(f"CREATE TABLE data (x0 {kind}); INSERT INTO data VALUES {values}")
+    found = cursor.execute(to_sql(model, dialect="duckdb", keep="x0")).fetchall()
+    np.testing.assert_allclose([row[2] for row in found], expected)
+
+
+def test_texts_in_columns_of_other_types_in_postgresql(server):
+    for number, (levels, kind, cells) in enumerate(TYPED):
+        model, expected = texts_model(levels)
+        values = ", ".join(f"({cell})" for cell in cells)
+        table = f"typed{number}"
+        script = f"CREATE TABLE {table} (x0 {kind}); INSERT INTO {table} VALUES {values};\n"
+        script += to_sql(model, table=table, dialect="postgresql")
+        lines = postgres.psql(server, script).splitlines()
+        np.testing.assert_allclose([float(line.split("\t")[1]) for line in lines], expected)
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_blanks_around_texts_are_those_of_python(dialect):
+    connect = sqlite3.connect if dialect == "sqlite" else pytest.importorskip("duckdb").connect
+    model, (expected, _) = texts_model(("two words", "other"))
+    blanks = [chr(code) for code in range(1, 128) if not chr(code).strip()]
+    rows = [[f"{blank} two words{blank}"] for blank in blanks]
+    cursor = connect(":memory:").cursor()
+    cursor.execute("CREATE TABLE data (x0 TEXT)")
+    cursor.executemany("INSERT INTO data VALUES (?)", rows)
+    found = cursor.execute(to_sql(model, dialect=dialect)).fetchall()
+    assert len(found) == len(blanks) == 10
+    np.testing.assert_allclose([row[1] for row in found], expected)
+
+
+def test_integers_for_texts_in_sqlite():
+    model, expected = texts_model(("7", "8"))
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE data (x0 INTEGER)")
+    connection.execute("INSERT INTO data VALUES (7), (8)")
+    found = connection.execute(to_sql(model, dialect="sqlite")).fetchall()
+    np.testing.assert_allclose([row[1] for row in found], expected)
 
 
 def test_a_column_that_is_not_there_is_an_error():

@@ -208,6 +208,8 @@ def to_c(
         name = os.path.basename(os.path.abspath(path))
     header = Header(name or "model", precision, own_exp)
     description = describe(model)
+    if header.real == "float":
+        description.check_single("precision='double'")
     box = None if X is None else feature_sizes(model, description, X)
     text = header_text(description, header, measured_error(model, description, X, y), box)
     if arduino:
@@ -280,5 +282,6 @@ def sketch(description: Description, header: Header) -> str:
         lines += '    Serial.println(label ? label : "?");\n'
     elif description.kind in ("number", "one-class") and description.function.n_outputs == 1:
         lines = "    Serial.println(model_predict(x));\n"
-    text = code.SKETCH.replace("PRINT", lines).replace("model.h", f"{header.name}.h")
-    return header.named(text.replace("MODEL:", f"{header.name}:"))
+    text = code.SKETCH.replace("PRINT", lines)
+    named = header.named(text).replace("model.h", f"{header.name}.h")
+    return named.replace("MODEL:", f"{header.name}:")

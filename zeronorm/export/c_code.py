@@ -42,8 +42,13 @@ static inline real model_exp(real x)
 }
 """
 
-#: A text column comes as the number of its level.
+#: A text column comes as the number of its level. Blanks are Python's, of ASCII.
 LEVEL = """\
+static inline int model_is_blank(char c)
+{
+    return (c >= 9 && c <= 13) || (c >= 28 && c <= 32);
+}
+
 /* What to put into x[column] for a text: the number of the level, -1 if it is not known, NaN if it
    is missing (a null pointer, too). */
 static inline real model_level(int column, const char *text)
@@ -57,13 +62,13 @@ static inline real model_level(int column, const char *text)
 SWITCH    default:
         return (real)NAN;
     }
-    while (is_stripped && (*text == ' ' || *text == '\\t')) {
+    while (is_stripped && model_is_blank(*text)) {
         text++;
     }
     while (text[length] != 0) {
         length++;
     }
-    while (is_stripped && length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\\t')) {
+    while (is_stripped && length > 0 && model_is_blank(text[length - 1])) {
         length--;
     }
     for (place = 0; place < count; place++) {

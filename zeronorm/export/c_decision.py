@@ -83,17 +83,17 @@ def _probabilities(description: Description, header: Header) -> list[str]:
         tail = tail_polynomial()
         header.add("tail", tail)
         root = header.number(np.sqrt(0.5))
-        parts.append(header.named(code.PROBIT, ROOT_HALF=root, TAIL=str(len(tail))))
+        parts.append(header.worded(code.PROBIT, ROOT_HALF=root, TAIL=str(len(tail))))
     elif not is_softmax:
         parts.append(code.LOGISTIC)
     if is_softmax:
-        softmax = header.named(code.SOFTMAX, SLOPE=header.number(link.slope))
+        softmax = header.worded(code.SOFTMAX, SLOPE=header.number(link.slope))
         is_pairs = description.pair_classes is not None
         scores = code.PAIRS + code.SUM + code.SCORED if is_pairs else code.SUM + code.VALUES
         body = scores + softmax + code.NORMALISED
     elif several:
         tiny = float(np.finfo(header.real).tiny)
-        body = header.named(code.EACH, TINY=header.number(tiny)) + code.NORMALISED
+        body = header.worded(code.EACH, TINY=header.number(tiny)) + code.NORMALISED
     else:
         factor = f"{header.number(link.slope)} * " if isinstance(link, Calibration) else ""
         body = (

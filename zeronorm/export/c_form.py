@@ -54,13 +54,21 @@ class Header:
         return number(value) if self.real == "double" else single(value)
 
     def named(self, text: str, **words: str) -> str:
-        """Return a piece of code with its words replaced, and the names of this header."""
+        """Return a piece of code with its words replaced, and the names of this header.
+
+        Once for each piece: the name of the header may itself begin with what is replaced.
+        """
+        text = self.worded(text, **words)
+        # In one pass, for the same reason.
+        own = {"model_": f"{self.name}_", "MODEL_": f"{self.name.upper()}_", "real": self.real}
+        return re.sub(r"\b(model_|MODEL_|real\b)", lambda match: own[match[1]], text)
+
+    def worded(self, text: str, **words: str) -> str:
+        """Return a piece of code with its words replaced, to be named with what is around it."""
         words.setdefault("EXP", "model_exp" if self.own_exp else "exp" + self.ending)
         for word, new in words.items():
             text = re.sub(rf"\b{word}\b", new.replace("\\", r"\\"), text)
-        text = re.sub(r"\bmodel_", f"{self.name}_", text)
-        text = re.sub(r"\bMODEL_", f"{self.name.upper()}_", text)
-        return re.sub(r"\breal\b", self.real, text)
+        return text
 
     def add(self, name: str, values: Any) -> None:
         """Add numbers of the header's type."""

@@ -20,6 +20,7 @@ to know nothing else: neither scikit-learn's steps nor its kernels.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -106,6 +107,16 @@ class Lookup:
 
 
 Feature = Number | Lookup
+
+
+def first_alike(values: Sequence[Any]) -> tuple[int, int] | None:
+    """Return the places of the first two values that are equal, None where all differ."""
+    places: dict[Any, int] = {}
+    for place, value in enumerate(values):
+        if value in places:
+            return places[value], place
+        places[value] = place
+    return None
 
 
 def same(first: float, second: float) -> bool:
@@ -268,6 +279,19 @@ class Description:
             if isinstance(feature, Lookup) and feature.column == column:
                 found.update(dict.fromkeys(feature.levels))
         return list(found)
+
+    def check_single(self, remedy: str) -> None:
+        """Refuse levels that single precision cannot tell apart; the remedy ends the message."""
+        for index, column in enumerate(self.columns):
+            levels = [] if column.is_text else self.levels_of(index)
+            with np.errstate(over="ignore"):
+                alike = first_alike(np.array(levels, dtype=np.float32).tolist())
+            if alike is not None:
+                first, second = (repr(levels[place]).removesuffix(".0") for place in alike)
+                raise ValueError(
+                    f"Levels {first} and {second} of column {column.name!r} are the same number "
+                    f"in single precision; take {remedy}."
+                )
 
     @property
     def summary(self) -> str:

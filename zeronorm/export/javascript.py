@@ -13,7 +13,7 @@ from zeronorm.export import javascript_code as code
 from zeronorm.export.description import Description, Feature, Lookup, Number
 from zeronorm.export.normal import tail_polynomial
 from zeronorm.export.reading import describe
-from zeronorm.export.text import made_by, written
+from zeronorm.export.text import made_by, spelling, written
 from zeronorm.links import Calibration
 
 #: Number.MAX_SAFE_INTEGER: beyond, different integers are the same number.
@@ -36,9 +36,11 @@ def to_javascript(model: Any, path: str | os.PathLike[str] | None = None) -> str
     str
         The module. It exports ``columns``, ``decision(row)`` and, where the model has them,
         ``predict(row)``, ``classes`` and ``probabilities(row)``. A row is an array, or an object
-        with the names of the columns; null, undefined, NaN and blank texts are missing. Where the
-        model has no finite value, as for a missing number that nothing fills in, ``predict`` is
-        null; of a regressor with several targets it is an array.
+        with the names of the columns; null, undefined, NaN and blank texts are missing (among texts
+        the empty one, unless the model knows it as a level). For a column of texts true and false
+        are the levels ``True`` and ``False``, or however the model spells them. Where the model has
+        no finite value, as for a missing number that nothing fills in, ``predict`` is null; of a
+        regressor with several targets it is an array.
 
     Raises
     ------
@@ -81,7 +83,11 @@ def _constants(description: Description) -> str:
     if any(isinstance(feature, Lookup) for feature in description.features):
         constants["isText"] = [column.is_text for column in columns]
         constants["isStripped"] = [column.is_stripped for column in columns]
-        constants["gaps"] = [list(column.missing) for column in columns]
+        constants["gaps"] = [_gaps(description, index) for index in range(len(columns))]
+        constants["booleans"] = [
+            [spelling(word, description.levels_of(index)) for word in ("false", "true")]
+            for index in range(len(columns))
+        ]
     constants |= {
         "coef": function.coef,
         "linear": [] if function.linear is None else function.linear,
@@ -98,6 +104,12 @@ def _constants(description: Description) -> str:
         lines.append(f"export const classes = {literal(description.labels)};")
     lines += [f"const {name} = {literal(value)};" for name, value in constants.items()]
     return "\n".join(lines) + "\n"
+
+
+def _gaps(description: Description, index: int) -> list[str]:
+    """Return the texts of a column that mean a missing one: the empty one unless it is a level."""
+    gaps = dict.fromkeys(["", *description.columns[index].missing])
+    return [text for text in gaps if text not in description.levels_of(index)]
 
 
 def literal(value: Any) -> str:

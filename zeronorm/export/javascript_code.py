@@ -3,17 +3,20 @@
 #: What every module has, whatever the model.
 VALUES = """\
 // A row is an array of values in the order of `columns`, or an object with these names. Missing:
-// null, undefined, NaN, an empty text.
+// null, undefined, NaN, a text that is empty (unless the model knows it as a level).
 function cell(row, column) {
   const name = columns[column];
   const value = Array.isArray(row) ? row[column] : Object.hasOwn(row, name) ? row[name] : null;
-  return value === undefined || value === "" || Number.isNaN(value) ? null : value;
+  return value === undefined || Number.isNaN(value) ? null : value;
 }
 
 // Number(" ") is zero, and a blank is no number.
+function isBlank(value) {
+  return value === null || (typeof value === "string" && value.trim() === "");
+}
+
 function number(value) {
-  const isBlank = value === null || (typeof value === "string" && value.trim() === "");
-  return isBlank ? NaN : Number(value);
+  return isBlank(value) ? NaN : Number(value);
 }
 """
 
@@ -26,14 +29,19 @@ function numberOf(row, [column, fill, low, high, centre, factor]) {
 """
 
 LOOKUP = """\
+// A truth value is spelled as the levels are.
+function textOf(value, column) {
+  const text = typeof value === "boolean" ? booleans[column][Number(value)] : String(value);
+  const kept = isStripped[column] ? text.trim() : text;
+  return gaps[column].includes(kept) ? null : kept;
+}
+
 function levelOf(row, [column, levels, values, missing, unknown]) {
   let value = cell(row, column);
-  if (isText[column] && value !== null) {
-    value = isStripped[column] ? String(value).trim() : String(value);
-    if (gaps[column].includes(value)) value = null;
-  }
+  if (!isText[column]) value = isBlank(value) ? null : Number(value);
+  else if (value !== null) value = textOf(value, column);
   if (value === null) return missing;
-  const place = levels.indexOf(isText[column] ? value : Number(value));
+  const place = levels.indexOf(value);
   return place < 0 ? unknown : values[place];
 }
 """

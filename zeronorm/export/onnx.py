@@ -115,6 +115,8 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: st
 def graph_of(description: Description, dtype: np.dtype) -> Any:
     """Return the graph of a described model."""
     onnx = _onnx()
+    if dtype == np.float32:
+        description.check_single("dtype='double'")
     helper, numbers = onnx.helper, onnx.helper.np_dtype_to_tensor_dtype(dtype)
     taken = [("X", numbers, len(description.columns))]
     if description.has_texts:

@@ -21,7 +21,7 @@ from zeronorm.export.reading import describe
 from zeronorm.export.sql_decision import answer_queries
 from zeronorm.export.sql_function import output_queries
 from zeronorm.export.sql_text import DIALECTS, Dialect, Query, literal, quoted
-from zeronorm.export.text import made_by, written
+from zeronorm.export.text import made_by, spelling, written
 
 #: PostgreSQL ends with an error where a square is beyond floating point.
 FAR = 1e120
@@ -61,7 +61,9 @@ def to_sql(
         Of a regressor ``prediction`` (``prediction_0``, ``prediction_1``, … of several targets), of
         a one-class machine ``label`` and ``score``, of others ``score`` (``score_0``, … of several
         outputs).
-        NULL and NaN are missing; where the model has no value for a row, all is NULL.
+        NULL and NaN are missing; where the model has no value for a row, or one that is NaN, all is
+        NULL. A column of another type than text is one of texts where the model takes texts of it,
+        but in the standard dialect, which has no common name for their type.
 
     Raises
     ------
@@ -80,22 +82,25 @@ def to_sql(
     """
     check_one_of("dialect", dialect, DIALECTS)
     names = [table] if isinstance(table, str) else list(table)
-    source = ".".join(quoted(name) for name in names)
     keep = [keep] if isinstance(keep, str) else list(keep)
     description = describe(model)
-    text = statement(description, DIALECTS[dialect], source, keep)
-    _check_length(text, description, DIALECTS[dialect], source, keep)
+    text = statement(description, DIALECTS[dialect], names, keep)
+    _check_length(text, description, DIALECTS[dialect], names, keep)
     return written(text, path)
 
 
 def _check_length(
-    text: str, description: Description, dialect: Dialect, source: str, keep: Sequence[str]
+    text: str,
+    description: Description,
+    dialect: Dialect,
+    table: Sequence[str],
+    keep: Sequence[str],
 ) -> None:
     if len(text) <= dialect.longest:
         return
 
     def length(count: int) -> int:
-        return len(statement(_first_terms(description, count), dialect, source, keep))
+        return len(statement(_first_terms(description, count), dialect, table, keep))
 
     total, base = description.function.n_terms, length(0)
     each = (len(text) - base) / max(1, total)
@@ -122,11 +127,15 @@ def _first_terms(description: Description, count: int) -> Description:
 
 
 def statement(
-    description: Description, dialect: Dialect, source: str, keep: Sequence[str] = ()
+    description: Description, dialect: Dialect, table: Sequence[str], keep: Sequence[str] = ()
 ) -> str:
-    """Return the statement of a described model, which begins with a comment."""
+    """Return the statement of a described model, which begins with a comment.
+
+    ``table`` is the name of the table, after those of its schema and database where there are any.
+    """
     description = centred(description)
-    query = Query(dialect, f"{source} AS d")
+    source = ".".join(quoted(name) for name in table)
+    query = Query(dialect, f"{source} AS d", table)
     kept = {f"k{i}": f"d.{quoted(name)}" for i, name in enumerate(keep)}
     query.add(kept | _raw_columns(description, dialect))
     through = {name: name for name in kept}
@@ -152,7 +161,8 @@ def _raw_columns(description: Description, dialect: Dialect) -> dict[str, str]:
         column = description.columns[index]
         text = f"d.{quoted(column.name)}"
         if column.is_text:
-            text = f"TRIM({text})" if column.is_stripped else text
+            text = _as_text(text, description.levels_of(index), dialect)
+            text = dialect.trim.format(text) if column.is_stripped else text
             if column.missing:
                 gaps = ", ".join(map(literal, column.missing))
                 text = f"CASE WHEN {text} IN ({gaps}) THEN NULL ELSE {text} END"
@@ -162,6 +172,19 @@ def _raw_columns(description: Description, dialect: Dialect) -> dict[str, str]:
                 text = f"NULLIF({text}, CAST('NaN' AS DOUBLE PRECISION))"
         columns[f"x{index}"] = text
     return columns
+
+
+def _as_text(column: str, levels: Sequence[str], dialect: Dialect) -> str:
+    """Return a column as a text, of a truth value spelled as the levels are."""
+    if not dialect.text:
+        return column
+    text = f"CAST({column} AS {dialect.text})"
+    spelled = {word: spelling(word, levels) for word in ("false", "true")}
+    if not dialect.type_of or all(word == new for word, new in spelled.items()):
+        return text
+    cases = " ".join(f"WHEN {literal(a)} THEN {literal(b)}" for a, b in spelled.items())
+    is_boolean = f"LOWER({dialect.type_of.format(column)}) = 'boolean'"
+    return f"CASE WHEN {is_boolean} THEN CASE {text} {cases} END ELSE {text} END"
 
 
 def _features(description: Description, dialect: Dialect) -> dict[str, str]:

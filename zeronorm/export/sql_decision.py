@@ -20,6 +20,7 @@ TINY = float(np.finfo(float).tiny)
 def answer_queries(query: Query, description: Description, kept: dict[str, str]) -> dict[str, str]:
     """Add queries for the answers; return their names, and what each is in the last one."""
     outputs = [f"f{o}" for o in range(description.function.n_outputs)]
+    _without_nan(query, outputs, kept, description.pair_classes is not None)
     if description.kind == "number":
         return _numbered("prediction", _limited(description, outputs))
     if description.kind == "one-class":
@@ -30,6 +31,19 @@ def answer_queries(query: Query, description: Description, kept: dict[str, str])
     if len(description.labels) == 2:
         return _two_classes(query, description, kept)
     return _several_classes(query, description, kept, outputs)
+
+
+def _without_nan(query: Query, names: Sequence[str], kept: dict[str, str], is_pairs: bool) -> None:
+    """Make all of these values NULL where one of them is NaN, of pairs infinite too.
+
+    DuckDB and PostgreSQL take NaN for the largest number, so that every comparison downstream
+    would decide something. But neither a NaN nor minus a NaN is below zero, there or elsewhere.
+    Sums of infinite pairs would be NaN.
+    """
+    test = "{0} - {0} = 0" if is_pairs else "{0} <= 0 OR -{0} < 0"
+    known = [f"CASE WHEN {test.format(name)} THEN 0e0 END" for name in names]
+    query.add(kept | {name: name for name in names} | {"known": balanced(known)})
+    query.add(kept | {name: f"{name} + known" for name in names})
 
 
 def _numbered(name: str, values: list[str]) -> dict[str, str]:

@@ -28,7 +28,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from zeronorm.export.description import Feature, Lookup
+from zeronorm.export.description import Feature, Lookup, first_alike
 
 #: What can be exported, for messages.
 TAKEN = (
@@ -197,6 +197,12 @@ def _after_encoder(step: Any, features: Sequence[Feature], names: Any, label: st
             )
         known = [level for level in levels if not is_missing(level)]
         plain = [_plain_level(level, label) for level in known]
+        alike = first_alike(plain)
+        if alike is not None:
+            raise ValueError(
+                f"The step {label!r} cannot be exported: its levels {known[alike[0]]} and "
+                f"{known[alike[1]]} are the same number in double precision; let it take texts."
+            )
         rows, unknown = _encoded(step, index, known), _unknown_row(step, index, known)
         gap = [level for level in levels if is_missing(level)]
         missing = _encoded(step, index, gap)[0] if gap else unknown
@@ -251,7 +257,10 @@ def _unknown_row(step: Any, index: int, known: Sequence[Any]) -> np.ndarray:
     if step.handle_unknown == "error":
         return np.full(_widths(step)[index], np.nan)
     if known and not isinstance(known[0], str):
-        return _encoded(step, index, [float(max(known)) + 1.0])[0]
+        # Small whole numbers are different ones in any precision; one of these is not a level.
+        taken = {float(level) for level in known}
+        free = next(float(n) for n in range(len(taken) + 1) if float(n) not in taken)
+        return _encoded(step, index, [free])[0]
     return _encoded(step, index, ["no such level " + "".join(known)])[0]
 
 

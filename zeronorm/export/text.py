@@ -29,6 +29,12 @@ def number(value: float) -> str:
     return repr(value)
 
 
+def spelling(word: str, levels: Sequence[str]) -> str:
+    """Return how levels spell a truth value, as it is if they do not."""
+    ways = (word, word.capitalize(), word.upper())
+    return next((way for way in ways if way in levels), word)
+
+
 def lines_of(
     values: Sequence[Any] | np.ndarray, printed: Callable[[Any], str], width: int = 100
 ) -> str:
