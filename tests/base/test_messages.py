@@ -9,13 +9,7 @@ import pytest
 
 from tests.data import moons
 from tests.fuzz.estimators import all_estimators
-from zeronorm import (
-    ReducedSVC,
-    SparseLargeMarginClassifier,
-    SparseSVC,
-    SparseSVR,
-    ZeroNormSVC,
-)
+from zeronorm import SparseLargeMarginClassifier, SparseSVC, SparseSVR, ZeroNormSVC
 from zeronorm.checks import shown
 
 #: What a parameter that takes such a thing calls it.
@@ -145,7 +139,6 @@ def test_labels_of_bytes_get_the_words_of_scikit_learn():
         SparseSVC(10, C=1.0, gamma=1.0),
         SparseSVR(10, C=1.0, gamma=1.0, epsilon=0.1),
         SparseLargeMarginClassifier(10),
-        ReducedSVC(10),
     ],
     ids=lambda model: type(model).__name__,
 )

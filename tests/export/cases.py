@@ -270,7 +270,7 @@ def encoded(levels, unknown):
         X, y = two_classes()
         kind = object if isinstance(levels[0], str) else float
         column = np.array(levels, dtype=kind)[np.arange(len(X)) % len(levels)]
-        rows = pd.DataFrame({"level": np.array([*levels, unknown], dtype=kind)})
+        rows = pd.DataFrame({"level": np.resize(np.array([*levels, unknown], dtype=kind), 30)})
         y = np.where(column == levels[-1], "yes", y)
         encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
         model = make_pipeline(encoder, SVC(C=10)).fit(pd.DataFrame({"level": column}), y)

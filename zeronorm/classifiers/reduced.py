@@ -130,7 +130,7 @@ class ReducedSVC(SparseKernelClassifier):
 
     def _training_rows(self, X: Any, y: np.ndarray, sample_weight: Any) -> TrainingRows:
         training = super()._training_rows(X, y, sample_weight)
-        check_terms(self.n_terms, len(training.rows))
+        check_terms(self.n_terms, X.shape[0])
         return training
 
     def _choose_candidates(self, training: TrainingRows) -> np.ndarray:
