@@ -369,3 +369,10 @@ def test_names_of_features_are_nothing_to_warn_of():
         warnings.simplefilter("error")
         model = AROMClassifier(5).fit(frame(X, columns=[f"x{j}" for j in range(X.shape[1])]), y)
     assert list(model.support_) == list(AROMClassifier(5).fit(X, y).support_)
+
+
+def test_a_gap_is_a_number_where_the_objective_overflows():
+    X = np.array([[1e150], [0.4], [1.0], [2.2]])
+    with pytest.warns(ConvergenceWarning, match="duality gap of .* Standardise the features"):
+        selector = AROMSelector(1, norm="l2", slack_norm=2).fit(X, [0, 1, 0, 1])
+    assert np.isfinite(selector.history_["gap"]).all()

@@ -121,6 +121,8 @@ class RoundProblem(ABC):
         coef = (scaling**2)[:, None] * slopes * multiplicity
         norm = 0.5 * float(np.sum(multiplicity * (scaling[:, None] * slopes) ** 2))
         value = norm + self.loss(self.columns.outputs(coef) + intercept)
+        if not np.isfinite(value):
+            return 1.0  # what the gap comes to where the objective overflows
         return float((value - bound) / max(abs(value), np.finfo(float).tiny))
 
     def weights(self, parts: list[Any], shape: tuple[int, ...]) -> np.ndarray | None:
