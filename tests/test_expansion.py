@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -560,3 +561,13 @@ def test_kernel_values_of_a_list():
     assert expansion.kernel_values([[3.0]]).tolist() == [[0.0, 3.0]]
     with pytest.raises(ValueError, match=r"X has shape \(1,\)"):
         expansion.kernel_values([3.0])
+
+
+def test_an_expansion_that_overflows_is_made_without_a_warning():
+    """From parts, and from a file: where it is used its values are checked."""
+    vectors = np.array([[1e150], [-1e150]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = KernelExpansion(vectors, np.ones((2, 1)), 0.0, Kernel("rbf", gamma=1e12))
+        again = pickle.loads(pickle.dumps(made))
+    np.testing.assert_array_equal(again.vectors, vectors)

@@ -91,7 +91,7 @@ class KernelExpansion:
         self.vote_classes, self.pair_scores = vote_classes, pair_scores
         self.linear = None if linear is None else as_columns(linear)
         check_parts(self)
-        self._values = kernel.prepare(self.vectors) if self.n_terms else None
+        self._prepare()
 
     def __getstate__(self) -> dict[str, Any]:
         # The prepared kernel is a closure; it is made again from the vectors.
@@ -100,7 +100,12 @@ class KernelExpansion:
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Pickles of zeronorm 0.1 know no linear part, and one way to make scores of pairs.
         self.__dict__.update({"linear": None, "pair_scores": "votes", **state})
-        self._values = self.kernel.prepare(self.vectors) if self.n_terms else None
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Compute what depends on the vectors alone."""
+        with np.errstate(over="ignore"):  # what overflows shows in the values, which are checked
+            self._values = self.kernel.prepare(self.vectors) if self.n_terms else None
 
     @property
     def n_terms(self) -> int:
