@@ -196,17 +196,17 @@ class CheckedLinear(CheckedModel):
 
     def predicted(self, indices: np.ndarray) -> np.ndarray:
         """Classes of training rows."""
-        return self._codes(self.model, indices)
+        return self._said_by(self.model, indices)
 
     def learned_again(self, learn: np.ndarray, judge: np.ndarray) -> np.ndarray:
         """Classes of some rows by the classifier fitted on others."""
         again = clone(self.model).set_params(n_features_to_select=self.n_terms)
         weight = None if self.given is None else self.given[learn]
         again._fit(self.X[learn], self.y[learn], weight, again._selector())
-        return self._codes(again, judge)
+        return self._said_by(again, judge)
 
-    def _codes(self, model: Any, indices: np.ndarray) -> np.ndarray:
-        """Return what a model says of some rows, which have no names here."""
+    def _said_by(self, model: Any, indices: np.ndarray) -> np.ndarray:
+        """Return codes of the classes that a model finds in some rows, which have no names here."""
         polynomial = model.polynomial_
         scores = polynomial.scores(polynomial.outputs(self.X[indices]))
         return np.searchsorted(self.model.classes_, model.classes_)[_codes(scores)]
